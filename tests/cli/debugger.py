@@ -17,6 +17,8 @@ class Debugger:
         self._socket = socket.create_connection(("127.0.0.1", port), _TIMEOUT_S)
         self._stream = self._socket.makefile("rwb")
         self._sent = 0
+        self._early: list[Message] = []
+        """What came while something else was awaited, such as an event."""
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +43,11 @@ class Debugger:
         frames = self.request("stackTrace", threadId=thread)["stackFrames"]
         return thread, frames[0]
 
+    def go_on(self, source: Path, thread: int) -> None:
+        """Let the process run to its end, without breakpoints in the file."""
+        self.request("setBreakpoints", source={"path": str(source)}, breakpoints=[])
+        self.request("continue", threadId=thread)
+
     def request(self, command: str, **arguments: object) -> Message:
         """Send a request and return the body of its response."""
         number = self._send(command, **arguments)
@@ -63,10 +70,18 @@ class Debugger:
         return self._sent
 
     def _receive(self, wanted: Callable[[Message], bool]) -> Message:
-        while True:
-            length = 0
-            while header := self._stream.readline().strip():
-                length = int(header.rpartition(b":")[2])
-            message: Message = json.loads(self._stream.read(length))
+        """Return the first such message, and keep the others for later."""
+        for message in self._early:
             if wanted(message):
+                self._early.remove(message)
                 return message
+        while not wanted(message := self._read()):
+            self._early.append(message)
+        return message
+
+    def _read(self) -> Message:
+        length = 0
+        while header := self._stream.readline().strip():
+            length = int(header.rpartition(b":")[2])
+        message: Message = json.loads(self._stream.read(length))
+        return message

@@ -141,7 +141,7 @@ def test_the_debugger_of_an_editor_stops_a_bot(home: Path, tmp_path: Path) -> No
             asked = debugger.request(
                 "evaluate", expression="message['type']", frameId=frame["id"]
             )
-            debugger.request("continue", threadId=thread)
+            debugger.go_on(source, thread)
             answer, errors = asking.communicate(timeout=120)
 
     assert (frame["name"], frame["line"]) == ("choose", line)
