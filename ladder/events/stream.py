@@ -19,7 +19,7 @@ from django.db.models import Max, Min, Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from ladder.common.fixed_query import FixedQuery, any_of, row_of
+from ladder.common.fixed_query import FixedQuery, any_of, preparing_cursor, row_of
 from ladder.events.models import Fact
 
 # The same number in every process of one database. The value has no meaning.
@@ -77,7 +77,7 @@ def number_new() -> int:
     """
     if not _HAS_NEW.rows()[0][0]:
         return 0
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(), preparing_cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ADVISORY_LOCK_ID])
             if not cursor.fetchone()[0]:

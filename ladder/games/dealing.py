@@ -18,7 +18,7 @@ from ladder.games import sql
 from ladder.games.models import OPEN, Game
 from ladder.public_log import batches, cosignatures, tree
 from ladder.public_log.keys import LogKey
-from ladder.public_log.models import DeckBatch, LogHead
+from ladder.public_log.models import LogHead
 from torres.tlog.decks import DealInputs, entropy, match_seed, seed_hash
 from torres.tlog.leaves import LeafKind
 from torres.tlog.notes import VerifierKey, parse_signature
@@ -49,8 +49,8 @@ def deal(key: LogKey, head: LogHead) -> list[NewLeaf] | None:
     hashes, deals = _asking(head.size)
     if not deals:
         return []
-    named = {plan.batch for sharing in deals for plan in sharing}
-    sources = _entropies(DeckBatch.objects.in_bulk(named), head)
+    named = {plan.batch: plan.witnesses for sharing in deals for plan in sharing}
+    sources = _entropies(named, head)
     age = timezone.now() - (head.signed_at or timezone.now())
     is_early = timedelta() <= age < WAIT_FOR_WITNESSES
     if is_early and any(None in source.lines for source in sources.values()):
@@ -90,14 +90,16 @@ def _asking(size: int) -> tuple[dict[int, bytes], list[list[sql.LoggedPlan]]]:
     return hashes, list(_complete(new))
 
 
-def _entropies(named: Mapping[int, DeckBatch], head: LogHead) -> dict[int, _Entropy]:
+def _entropies(
+    named: Mapping[int, Sequence[str]], head: LogHead
+) -> dict[int, _Entropy]:
     """Return the cosignatures on the tree of the witnesses of each batch."""
     cosigned = {}
-    if any(batch.witnesses for batch in named.values()):
+    if any(named.values()):
         cosigned = cosignatures.of_tree(head)
     entropies = {}
-    for number, batch in named.items():
-        keys = [VerifierKey.parse(witness) for witness in batch.witnesses]
+    for number, witnesses in named.items():
+        keys = [VerifierKey.parse(witness) for witness in witnesses]
         lines = [_line(key, cosigned) for key in keys]
         parts = [parse_signature(line).data if line else b"" for line in lines]
         entropies[number] = _Entropy(lines, entropy(parts))

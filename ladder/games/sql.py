@@ -108,7 +108,8 @@ class LoggedPlan(NamedTuple):
     """The leaf in the newest signed tree with which a match asks for decks.
 
     `leaf` is its number and `hash` its hash, which is empty if a tile has it. `batch`
-    is the one that it names: the newest one that was committed to before it. `deal_of`
+    is the one that it names: the newest one that was committed to before it, and
+    `witnesses` has the public keys of the batch's witnesses. `deal_of`
     is the first of `sharing` matches that share a deal; None and 0 if the match has
     decks of its own. `used` has the hashes from which its former decks followed.
     """
@@ -117,6 +118,7 @@ class LoggedPlan(NamedTuple):
     leaf: int
     hash: bytes
     batch: int
+    witnesses: tuple[str, ...]
     deal_of: int | None
     sharing: int
     used: tuple[bytes, ...]
@@ -377,7 +379,7 @@ def logged_plans() -> list[LoggedPlan]:
     """List what is in the signed tree of matches that ask for decks, oldest first."""
     asking = [LeafKind.MATCH_PLANNED.value, LeafKind.DECKS_RENEWED.value]
     rows = fetch_all(
-        "SELECT m.id, l.number, l.hash, b.number,"  # noqa: S608
+        "SELECT m.id, l.number, l.hash, b.number, b.witnesses,"  # noqa: S608
         " CASE WHEN l.kind = %s THEN m.deal_of_id END, CASE WHEN l.kind = %s THEN"
         f" (SELECT COUNT(*) FROM {_MATCH} s WHERE s.deal_of_id = m.deal_of_id)"
         f" ELSE 0 END, m.plan_hash, m.own_plan FROM {_MATCH} m"
@@ -391,10 +393,18 @@ def logged_plans() -> list[LoggedPlan]:
     )
     return [
         LoggedPlan(
-            *(match, leaf, hash_, batch, deal_of, sharing),
+            *(
+                match,
+                leaf,
+                hash_,
+                batch,
+                tuple(json.loads(witnesses)),
+                deal_of,
+                sharing,
+            ),
             used=tuple(bytes(each) for each in used if each),
         )
-        for match, leaf, hash_, batch, deal_of, sharing, *used in rows
+        for match, leaf, hash_, batch, witnesses, deal_of, sharing, *used in rows
     ]
 
 

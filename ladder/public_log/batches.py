@@ -5,13 +5,16 @@
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
+import json
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from ladder.common.fixed_query import FixedQuery, composed
 from ladder.events.outbox import NewLeaf, record
 from ladder.public_log import cosignatures
 from ladder.public_log.keys import LogKey
@@ -24,6 +27,26 @@ MATCHES = 1024
 """A batch gets no more matches than about this number."""
 MAX_AGE = timedelta(days=1)
 """A batch gets no more matches after this time, so that secrets become public."""
+
+
+class OpenBatch(NamedTuple):
+    """Columns of a batch that has no leaf yet, or whose secret is not public."""
+
+    number: int
+    commitment: str
+    witnesses: Any
+    leaf: int | None
+    created_at: datetime
+    revealed_at: datetime | None
+
+
+_OPEN = FixedQuery(
+    lambda: composed(
+        DeckBatch.objects.filter(Q(leaf=None) | Q(revealed_at=None))
+        .order_by("number")
+        .values_list(*OpenBatch._fields)
+    )
+)
 
 
 def prepare(key: LogKey) -> None:
@@ -59,14 +82,22 @@ def _commit(key: LogKey, number: int) -> None:
     )
 
 
-def current(key: LogKey) -> int:
-    """Return the batch that plans name now, and prepare one if there is none."""
-    usable = DeckBatch.objects.filter(revealed_at=None).order_by("-number")
-    newest = usable.first()
-    if newest is None:
+def open_batches() -> list[OpenBatch]:
+    """Return the batches without a leaf, and those whose secret is not public.
+
+    They come in the order of their numbers.
+    """
+    rows = [OpenBatch(*row) for row in _OPEN.rows()]
+    return [row._replace(witnesses=json.loads(row.witnesses)) for row in rows]
+
+
+def usable(key: LogKey) -> list[OpenBatch]:
+    """Return `open_batches`, and prepare one that plans can name if there is none."""
+    found = open_batches()
+    if not any(batch.revealed_at is None for batch in found):
         prepare(key)
-        newest = usable[0]
-    return newest.number
+        found = open_batches()
+    return found
 
 
 def witnesses() -> list[str] | None:

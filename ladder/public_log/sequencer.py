@@ -7,7 +7,7 @@ restored from a backup, and the log continues under another name and says so.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,11 +16,17 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.common.fixed_query import insert_rows
+from ladder.common.fixed_query import (
+    FixedQuery,
+    composed,
+    insert_rows,
+    preparing_cursor,
+)
 from ladder.events import stream
 from ladder.events.models import Fact
 from ladder.events.outbox import NewLeaf
 from ladder.public_log import batches, tree
+from ladder.public_log.batches import OpenBatch
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, refuse_another
 from ladder.public_log.models import (
@@ -39,7 +45,6 @@ from torres.tlog.tiles import TILE_WIDTH, subtree_root
 
 LEAVES_AT_ONCE = 2000
 _LEAVES = LogLeaf._meta.db_table  # noqa: SLF001 -- the documented way to its name
-_LEAF_COLUMNS = ("number", "kind", "subject", "hash", "text")
 LOOKED_UP = (
     LeafKind.SUBMISSION_ACCEPTED,
     LeafKind.MATCH_PLANNED,
@@ -66,6 +71,44 @@ class _Step(NamedTuple):
 
     numbered: int
     goes_on: bool
+
+
+class _NewLeaf(NamedTuple):
+    """A leaf that waits for its number, as the outbox has it.
+
+    `fact` is the number of its fact; None if the leaf is about the log itself.
+    """
+
+    fact: int | None
+    created_at: datetime
+    kind: str
+    subject: int | None
+    seal: int | None
+    data: str
+
+
+class NumberedLeaf(NamedTuple):
+    """The columns of a `LogLeaf` without its hash, which follows from the text."""
+
+    number: int
+    kind: str
+    subject: int | None
+    text: str
+
+
+_HEAD = FixedQuery(lambda: composed(LogHead.objects.select_for_update()))
+_HEAD_COLUMNS = (
+    *("origin", "size", "last_fact", "root", "frontier", "key", "checkpoint"),
+    *("signed_at", "restored"),
+)
+_WRITE_HEAD = (
+    f"UPDATE {LogHead._meta.db_table} SET"  # noqa: S608, SLF001 -- as above
+    f" {', '.join(f'{name} = %s' for name in _HEAD_COLUMNS)}"
+)
+_FACT_COLUMNS = (
+    *("number", "created_at"),
+    *("leaf_kind", "leaf_subject", "leaf_seal", "leaf_data"),
+)
 
 
 def sequence(key: LogKey, head_file: HeadFile, deal: Dealer) -> int:
@@ -117,6 +160,7 @@ def give_up_key() -> None:
 
 
 def _waiting(last_fact: int) -> QuerySet[Fact]:
+    # Composed anew each time: a plan without this number may read the whole table.
     facts = Fact.objects.filter(number__gt=last_fact).exclude(leaf_kind="")
     return facts.order_by("number")
 
@@ -127,20 +171,22 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
         fixed = deal(head) if head.size else []
         if fixed is None:
             return _Step(0, goes_on=False)
-        own = [*(_leaf_now(leaf) for leaf in fixed), *own]
+        own = [*(_leaf_of(leaf) for leaf in fixed), *own]
         restored = _continue_if_restored(head, head_file)
         if restored and head.key and DeckBatch.objects.exists():
             batches.begin_anew(key)  # after another key all secrets are new
         own += restored
         # The lock makes `sealing.unseal` wait, or waits for it.
-        rows = _waiting(head.last_fact).select_for_update().defer("data", "owners")
-        facts = list(rows[:LEAVES_AT_ONCE])
-        has_plans = _name_batch(facts, key)
-        waiting = [*own, *_commitments(), *facts]
+        rows = _waiting(head.last_fact).select_for_update().values_list(*_FACT_COLUMNS)
+        facts = [_NewLeaf(*row) for row in rows[:LEAVES_AT_ONCE]]
+        has_plans = any(fact.kind in ASKS_FOR_DECKS for fact in facts)
+        open_batches = batches.usable(key) if has_plans else batches.open_batches()
+        facts = [_with_batch(fact, open_batches) for fact in facts]
+        waiting = [*own, *_commitments(open_batches), *facts]
         if not waiting:
             return _Step(0, goes_on=False)
         if facts:
-            head.last_fact = facts[-1].number or 0
+            head.last_fact = facts[-1].fact or 0
         frontier = Frontier.load(head.size, bytes(head.frontier))
         _store(_numbered(head.size, waiting), frontier)
         signed = TreeHead(head.origin, frontier.size, frontier.root())
@@ -149,72 +195,62 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
     return _Step(len(waiting), has_plans or len(facts) == LEAVES_AT_ONCE)
 
 
-def _locked_head(key: LogKey) -> tuple[LogHead, list[Fact]]:
+def _locked_head(key: LogKey) -> tuple[LogHead, list[_NewLeaf]]:
     """Return the head of the log under a lock, and the first leaf if there is none.
 
     Raises LogKeyRefused if the log has another key.
     """
-    head = LogHead.objects.select_for_update().get()
+    head = LogHead(*_HEAD.rows()[0])
     refuse_another(key, head)
     if head.size:
         return head, []
-    return head, [_own_leaf(LeafKind.LOG_STARTED, None, {"name": head.origin})]
+    started = NewLeaf(LeafKind.LOG_STARTED, None, {"name": head.origin})
+    return head, [_leaf_of(started)]
 
 
-def _name_batch(facts: Sequence[Fact], key: LogKey) -> bool:
-    """Let each plan name the batch of its decks; return whether there is one.
+def _with_batch(fact: _NewLeaf, open_batches: Sequence[OpenBatch]) -> _NewLeaf:
+    """Let a plan name the batch of its decks, which is the newest usable one.
 
     The process that plans cannot know which batch will be the newest in the log.
     """
-    plans = [fact for fact in facts if fact.leaf_kind in ASKS_FOR_DECKS]
-    batch = batches.current(key) if plans else 0
-    for plan in plans:
-        data = json.loads(plan.leaf_data)
-        if "decks" in data:  # not if the service draws its seeds
-            data["decks"]["batch"] = batch
-            plan.leaf_data = canonical(data)
-    return bool(plans)
+    if fact.kind not in ASKS_FOR_DECKS:
+        return fact
+    data = json.loads(fact.data)
+    if "decks" not in data:  # the service draws the seeds
+        return fact
+    usable = [batch.number for batch in open_batches if batch.revealed_at is None]
+    data["decks"]["batch"] = usable[-1]
+    return fact._replace(data=canonical(data))
 
 
-def _leaf_now(leaf: NewLeaf) -> Fact:
-    own = _own_leaf(leaf.kind, leaf.subject, dict(leaf.data))
-    own.leaf_seal = leaf.seal
-    return own
-
-
-def _own_leaf(
-    kind: LeafKind,
-    subject: int | None,
-    data: Mapping[str, object],
-    created_at: datetime | None = None,
-) -> Fact:
+def _leaf_of(leaf: NewLeaf, created_at: datetime | None = None) -> _NewLeaf:
     """Return a leaf about the log itself, which gets its number at once."""
-    return Fact(
-        leaf_kind=kind.value,
-        leaf_subject=subject,
-        leaf_data=canonical(data),
-        created_at=created_at or timezone.now(),
-    )
+    moment = created_at or timezone.now()
+    data = canonical(leaf.data)
+    return _NewLeaf(None, moment, leaf.kind.value, leaf.subject, leaf.seal, data)
 
 
-def _commitments() -> list[Fact]:
+def _commitments(open_batches: Sequence[OpenBatch]) -> list[_NewLeaf]:
     """Return the leaves of the batches of decks that have none yet."""
     return [
-        _own_leaf(
-            LeafKind.BATCH_COMMITTED,
-            batch.number,
-            {
-                "batch": batch.number,
-                "commitment": batch.commitment,
-                "witnesses": batch.witnesses,
-            },
+        _leaf_of(
+            NewLeaf(
+                LeafKind.BATCH_COMMITTED,
+                batch.number,
+                {
+                    "batch": batch.number,
+                    "commitment": batch.commitment,
+                    "witnesses": batch.witnesses,
+                },
+            ),
             batch.created_at,
         )
-        for batch in DeckBatch.objects.filter(leaf=None).order_by("number")
+        for batch in open_batches
+        if batch.leaf is None
     ]
 
 
-def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[Fact]:
+def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[_NewLeaf]:
     """Give the log another name if a tree was signed that the database lacks.
 
     Return the leaf that says so.
@@ -227,7 +263,7 @@ def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[Fact]:
     data = {"from": head.origin, "size": head.size, **lost}
     head.origin = _next_name(head.origin)
     data["name"] = head.origin
-    return [_own_leaf(LeafKind.LOG_RESTORED, None, data)]
+    return [_leaf_of(NewLeaf(LeafKind.LOG_RESTORED, None, data))]
 
 
 def _is_behind(head: LogHead, seen: TreeHead) -> bool:
@@ -238,37 +274,33 @@ def _is_behind(head: LogHead, seen: TreeHead) -> bool:
     return seen.size > head.size
 
 
-def _numbered(first: int, facts: Sequence[Fact]) -> list[LogLeaf]:
+def _numbered(first: int, waiting: Sequence[_NewLeaf]) -> list[NumberedLeaf]:
     """Give leaves the numbers from `first` on, and seal what is not public."""
     leaves = []
     sealed = []
-    for number, fact in enumerate(facts, first):
-        kind = fact.leaf_kind
-        text = leaf_text(kind, fact.created_at, fact.leaf_data)
-        if fact.leaf_seal is not None:
+    for number, leaf in enumerate(waiting, first):
+        text = leaf_text(leaf.kind, leaf.created_at, leaf.data)
+        if leaf.seal is not None:
             salt = new_salt()
             sealed.append(
-                SealedLeaf(number=number, match=fact.leaf_seal, salt=salt, text=text)
+                SealedLeaf(number=number, match=leaf.seal, salt=salt, text=text)
             )
             data = canonical({"hash": seal(salt, text)})
-            text = leaf_text(LeafKind.SEALED, fact.created_at, data)
-        if kind == LeafKind.BATCH_COMMITTED:
-            DeckBatch.objects.filter(number=fact.leaf_subject or 0).update(leaf=number)
-        leaves.append(
-            LogLeaf(number=number, kind=kind, subject=fact.leaf_subject, text=text)
-        )
+            text = leaf_text(LeafKind.SEALED, leaf.created_at, data)
+        if leaf.kind == LeafKind.BATCH_COMMITTED:
+            DeckBatch.objects.filter(number=leaf.subject or 0).update(leaf=number)
+        leaves.append(NumberedLeaf(number, leaf.kind, leaf.subject, text))
     SealedLeaf.objects.bulk_create(sealed)
     return leaves
 
 
-def _store(leaves: Sequence[LogLeaf], frontier: Frontier) -> None:
+def _store(leaves: Sequence[NumberedLeaf], frontier: Frontier) -> None:
     """Store leaves, and the tiles and bundles that they complete."""
     first = frontier.size // TILE_WIDTH
-    for leaf in leaves:
-        leaf.hash = leaf_hash(leaf.text.encode())
-        frontier.append(leaf.hash)
-    rows = [[getattr(leaf, column) for column in _LEAF_COLUMNS] for leaf in leaves]
-    insert_rows(_LEAVES, _LEAF_COLUMNS, rows)
+    rows = [(*leaf, leaf_hash(leaf.text.encode())) for leaf in leaves]
+    for row in rows:
+        frontier.append(row[-1])
+    insert_rows(_LEAVES, (*NumberedLeaf._fields, "hash"), rows)
     for index in range(first, frontier.size // TILE_WIDTH):
         _complete_bundle(index)
 
@@ -280,12 +312,12 @@ def _complete_bundle(index: int) -> None:
     """
     start = index * TILE_WIDTH
     rows = LogLeaf.objects.filter(number__gte=start, number__lt=start + TILE_WIDTH)
-    leaves = list(rows.order_by("number"))
-    texts = [leaf.text.encode() for leaf in leaves]
+    leaves = list(rows.order_by("number").values_list("text", "hash"))
+    texts = [text.encode() for text, _ in leaves]
     LogBundle.objects.create(index=index, data=tree.packed(texts))
     rows.exclude(kind__in=LOOKED_UP).delete()
     rows.update(hash=b"", text="")
-    hashes = b"".join(bytes(leaf.hash) for leaf in leaves)
+    hashes = b"".join(bytes(hash_) for _, hash_ in leaves)
     level = 0
     while hashes:
         root = subtree_root(hashes)
@@ -307,7 +339,8 @@ def _sign(head: LogHead, signed: TreeHead, frontier: Frontier, key: LogKey) -> N
     head.key = str(signer.verifier)
     head.signed_at = timezone.now()
     head.restored = False
-    head.save()
+    with preparing_cursor() as cursor:
+        cursor.execute(_WRITE_HEAD, [getattr(head, name) for name in _HEAD_COLUMNS])
 
 
 def _next_name(origin: str) -> str:

@@ -170,7 +170,7 @@ def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
     from ladder.games.models import Match
     from ladder.public_log import sequencer, tree
     from ladder.public_log.keys import load_key
-    from ladder.public_log.models import LogHead, LogLeaf
+    from ladder.public_log.models import LogHead
     from torres.tlog.checkpoints import TreeHead
     from torres.tlog.leaves import LeafKind, canonical, leaf_text
     from torres.tlog.merkle import Frontier, inclusion_proof
@@ -181,7 +181,7 @@ def _large_log() -> tuple[float, float, float]:  # noqa: PLR0915 - one story
     frontier = Frontier.load(head.size, bytes(head.frontier))
     while frontier.size < LEAVES:
         leaves = [
-            LogLeaf(number=number, kind=LeafKind.ATTEMPT_ENDED, text=str(number))
+            sequencer.NumberedLeaf(number, LeafKind.ATTEMPT_ENDED, None, str(number))
             for number in range(frontier.size, frontier.size + STEP)
         ]
         sequencer._store(leaves, frontier)

@@ -458,7 +458,7 @@ def forge(change: Callable[[int, str], str]) -> None:
         kind = json.loads(text)["type"]
         subject = rows[number].subject if number in rows else None
         new = change(number, text)
-        leaves.append(LogLeaf(number=number, kind=kind, subject=subject, text=new))
+        leaves.append(sequencer.NumberedLeaf(number, kind, subject, new))
     sequencer._store(leaves, frontier)
     signed = TreeHead(head.origin, frontier.size, frontier.root())
     sequencer._sign(head, signed, frontier, load_key())

@@ -125,7 +125,8 @@ def pick_a_batch(ladder: AuditedLadder, patch: Patch) -> None:
     close_batch()
     ladder.advance()
     assert DeckBatch.objects.count() == 2
-    patch.setattr(batches, "current", lambda _key: 1)
+    first, _ = batches.open_batches()
+    patch.setattr(batches, "usable", lambda _key: [first])
     ladder.plan()
     ladder.advance()
 
