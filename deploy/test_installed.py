@@ -15,6 +15,8 @@ import venv
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from try_wheel import run
+
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "build/wheel"
 BIN = HOME / "bin"
@@ -59,16 +61,6 @@ def copy_repository(target: Path) -> None:
         copy = target / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy)
-
-
-def run(folder: Path, *command: object) -> str:
-    return subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def main() -> None:
     )
 
 
-def run(folder: str, *command: object) -> str:
+def run(folder: str | Path, *command: object) -> str:
     return subprocess.run(
         [str(word) for word in command],
         cwd=folder,

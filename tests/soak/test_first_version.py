@@ -236,7 +236,7 @@ def test_ten_thousand_games_survive_the_upgrade(
         # It says with which command to compare the versions.
         for words in (["leaderboard", "--ladder", address], ["audit", address]):
             done = present.torres(*words)
-            assert done.returncode == 2, done.stdout  # noqa: PLR2004
+            assert done.returncode == 2, done.stdout
             assert "torres self-check" in done.stderr
         assert "commit" in present.torres("self-check", "--ladder", address).stdout
 
