@@ -6,9 +6,15 @@ promise if all lines that were recorded are still there.
 """
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -27,6 +33,27 @@ REQUIRED = ", required"
 JSON = "application/json"
 
 Document = Mapping[str, Any]
+
+TORRES = Path(sys.executable).with_name("torres")
+BOT = settings.BASE_DIR / "torres" / "kits" / "python"
+CUP = """
+entrants = ["house:greedy", "house:random"]
+format = "round_robin"
+"""
+PRINTING = (
+    "play house:random house:random --seed 1 --replay game.json",
+    "match house:random house:greedy --games 2",
+    "compare house:random house:greedy --max-blocks 2",
+    "ladder bots --with house:random --games 2",
+    "tournament cup.toml",
+    "check bots/first --ruleset yucata --seats 2",
+    "ask house:random game.json --ply 3",
+    "analyse game.json",
+    "analyse game.json --ply 3 --games 2",
+    "doctor",
+    "rulesets",
+)
+"""Commands that need no service, each with few games."""
 
 
 def rest() -> Iterator[str]:
@@ -122,6 +149,45 @@ def _parameter(name: str, parameter: click.Parameter) -> Iterator[str]:
             yield f"{name} {option} = {value}"
 
 
+def printed() -> Iterator[str]:
+    """Yield the keys of what commands print with `--json`, after running them."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(BOT, folder / "bots/first")
+        (folder / "cup.toml").write_text(CUP)
+        for words in PRINTING:
+            done = subprocess.run(
+                [TORRES, *words.split(), "--json"],
+                cwd=folder,
+                env=os.environ | {"XDG_STATE_HOME": name},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            for document in _documents(done.stdout):
+                yield from _keys(f"torres {words.partition(' ')[0]}", document)
+
+
+def _documents(text: str) -> Iterator[Any]:
+    """Yield the JSON documents of a text, which has one or one a line."""
+    while text := text.lstrip():
+        document, end = json.JSONDecoder().raw_decode(text)
+        yield document
+        text = text[end:]
+
+
+def _keys(name: str, value: object) -> Iterator[str]:
+    """Yield the keys of a document. A key that counts, such as seats, is not one."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _keys(f"{name}[]", inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            label = f"{name}.{'N' if key.isdigit() else key}"
+            yield label
+            yield from _keys(label, inner)
+
+
 def library() -> Iterator[str]:
     """Yield the public names of the engine, and the methods of the client."""
     for name in engine.__all__:
@@ -165,6 +231,7 @@ SURFACES: dict[str, Callable[[], Iterator[str]]] = {
     "command": command,
     "datasets": datasets,
     "library": library,
+    "printed": printed,
     "log": log,
     "protocol": protocol,
     "rest": rest,
@@ -173,6 +240,7 @@ SURFACES: dict[str, Callable[[], Iterator[str]]] = {
 """The surfaces by the names of their files in recorded/."""
 
 
+@cache
 def present(name: str) -> list[str]:
     """Return the lines of a surface as it is now, sorted, each once."""
     return sorted(set(SURFACES[name]()))

@@ -4,6 +4,10 @@ import pytest
 
 from tests.stability.surfaces import SURFACES, broken, present, recorded
 
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "printed" else [])
+    for name in sorted(SURFACES)
+]
 BEFORE = [
     "GET /games/",
     "GET /games/ query bot: string",
@@ -15,12 +19,12 @@ BEFORE = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(SURFACES))
+@pytest.mark.parametrize("name", NAMES)
 def test_no_promise_is_broken(name: str) -> None:
     assert broken(recorded(name), present(name)) == []
 
 
-@pytest.mark.parametrize("name", sorted(SURFACES))
+@pytest.mark.parametrize("name", NAMES)
 def test_all_that_is_new_is_recorded(name: str) -> None:
     new = set(present(name)) - set(recorded(name))
     assert not new, f"Run python -m tests.stability to promise {sorted(new)}"
