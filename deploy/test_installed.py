@@ -24,6 +24,7 @@ FOLDERS = ("checking", "cli", "engine", "learning", "runner", "tlog")
 READ_THE_SOURCES = (
     "tests/engine/test_compiled.py::test_a_compiled_file_is_not_older_than_its_source",
     "tests/engine/test_install.py",
+    "tests/engine/test_rules_coverage.py",
 )
 WHERE = "import engine; print(engine.compiled, engine.__file__)"
 

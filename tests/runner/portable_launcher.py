@@ -9,6 +9,7 @@ other means.
 import os
 import select
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,11 @@ def imitate(system: str) -> None:
     remove(select, ["epoll"])
     if system == "win32":
         sys.modules["msvcrt"] = locks_of_windows()
+        # `shutil.which` of Python 3.12 and newer asks it where to search.
+        search = types.SimpleNamespace(
+            NeedCurrentDirectoryForExePath=lambda _name: True
+        )
+        shutil._winapi = search  # type: ignore[attr-defined]
         for name in POSIX_MODULES:
             sys.modules[name] = None  # type: ignore[assignment] - an import of it fails
         remove(os, [*POSIX_FUNCTIONS, "O_CLOEXEC", "O_NOFOLLOW", "O_DIRECTORY"])
