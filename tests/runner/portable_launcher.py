@@ -55,6 +55,7 @@ def imitate(system: str) -> None:
         shutil._winapi = search  # type: ignore[attr-defined]
         for name in POSIX_MODULES:
             sys.modules[name] = None  # type: ignore[assignment] - an import of it fails
+        subprocess._USE_POSIX_SPAWN = False  # type: ignore[attr-defined]
         remove(os, [*POSIX_FUNCTIONS, "O_CLOEXEC", "O_NOFOLLOW", "O_DIRECTORY"])
         os.O_NOINHERIT = 0  # type: ignore[attr-defined]
         remove(signal, POSIX_SIGNALS)
