@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import need_program
 from torres.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
 from torres.runner.zygote.landlock import version as landlock_version
 
@@ -102,3 +103,31 @@ def processes_of(uids: set[int]) -> list[str]:
         except OSError:
             continue
     return living
+
+
+HOLDS = """
+import os, subprocess
+from torres.runner.sandbox.proc import holds
+mine, its = os.pipe()
+bot = subprocess.Popen(["sleep", "60"], stdout=its, user=60_999)
+try:
+    print(holds(bot.pid, mine))
+finally:
+    bot.kill()
+"""
+
+
+def test_a_pipe_counts_as_open_where_root_may_not_look() -> None:
+    """Containers give root no right to look into processes of other users."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    need_program("setpriv", "util-linux")
+    done = subprocess.run(
+        ["setpriv", "--bounding-set=-sys_ptrace", sys.executable, "-c", HOLDS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout == "True\n", done.stderr

@@ -146,7 +146,7 @@ def holds(pid: int, pipe: int) -> bool:
 def _identity_of(path: Path) -> tuple[int, int]:
     try:
         return _identity(path.stat())
-    except OSError:
+    except FileNotFoundError:  # it was closed meanwhile
         return (0, 0)
 
 
