@@ -2,8 +2,9 @@
 
 Two builds of the same sources give the same bytes: the times in the archives are
 SOURCE_DATE_EPOCH, or the time of the last commit, and owners and modes are fixed. Only
-files that git knows go in. The packages of the extra `release` build and check; they
-must be installed in the Python that runs this file.
+files that git knows go in. SHA256SUMS has the hashes, for `sha256sum --check`. The
+packages of the extra `release` build and check; they must be installed in the Python
+that runs this file.
 """
 
 import gzip
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,8 +41,11 @@ def main() -> None:
         os.environ["TORRES_PURE"] = "1"
         build("--wheel", unpacked, folder)
     check(folder)
-    for path in sorted(folder.iterdir()):
+    built = sorted(folder.iterdir())
+    for path in built:
         print(f"{path.stat().st_size:>10,} bytes  {path.name}")
+    sums = [f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in built]
+    (folder / "SHA256SUMS").write_text("".join(sums))
 
 
 def output(*command: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 from engine.build import MODULES
 
 ROOT = Path(__file__).parents[2]
+INSTALL = ROOT / "docs" / "install.md"
 pytestmark = pytest.mark.deep
 MAX_INSTALLED_BYTES = 45 << 20
 DISTRIBUTIONS = "venv/lib/python*/site-packages/*.dist-info"
@@ -60,7 +62,28 @@ def test_two_builds_have_the_same_bytes(builds: list[Path]) -> None:
     )
 
     assert first == second
-    assert len(first) == 3
+    assert len(first) == 4
+
+
+def test_the_check_of_the_docs_refuses_a_changed_wheel(
+    builds: list[Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(builds[0], tmp_path / "dist")
+    (wheel,) = folder.glob("*-abi3-*.whl")
+    check = ["sha256sum", "--check", "SHA256SUMS"]
+    assert "`sha256sum --check SHA256SUMS`" in INSTALL.read_text()
+
+    def checked() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            check, cwd=folder, capture_output=True, text=True, check=False
+        )
+
+    assert checked().returncode == 0
+    data = bytearray(wheel.read_bytes())
+    data[len(data) // 2] ^= 1
+    wheel.write_bytes(data)
+    assert checked().returncode == 1
+    assert f"{wheel.name}: FAILED" in checked().stdout
 
 
 def test_only_the_compiled_wheel_is_bound_to_a_platform(builds: list[Path]) -> None:

@@ -121,14 +121,16 @@ class ContainerEngine:
         self.run("podman", "import", f"--arch={architecture}", archive, BASE)
         archive.unlink()
 
-    def build(self, target: str, architecture: str) -> None:
-        """Build one of the two images, with the package index of this machine."""
+    def build(
+        self, target: str, architecture: str = "amd64", file: str = "Dockerfile"
+    ) -> None:
+        """Build an image, with the package index of this machine."""
         self.run(
             *("buildah", "bud", "--layers", "--isolation=chroot", "--format=docker"),
             *("--arch", architecture, "--from", BASE),
             *("--target", target, "--tag", f"torres-{target}:local"),
             *package_index(self.folder),
-            *("--file", DEPLOY / "Dockerfile", settings.BASE_DIR),
+            *("--file", DEPLOY / file, settings.BASE_DIR),
         )
 
     def size_mb(self, image: str) -> int:
@@ -376,12 +378,30 @@ def build_images(engine: ContainerEngine, watch: StepTimes) -> None:
     engine.make_base("amd64")
     watch.lap(f"base image of {engine.size_mb(BASE)} MB")
     for target in ("service", "worker"):
-        engine.build(target, "amd64")
+        engine.build(target)
         size_mb = engine.size_mb(f"torres-{target}:local")
         watch.lap(f"image {target} of {size_mb} MB")
     compressed_mb = engine.compressed_mb("torres-service:local")
     watch.lap(f"image service compressed, {compressed_mb} MB")
     assert compressed_mb <= MAX_COMPRESSED_MB
+
+
+def test_the_image_of_an_author_plays(tmp_path: Path) -> None:
+    need_everything()
+    watch = StepTimes()
+    with containers() as (engine, _, _):
+        engine.make_base("amd64")
+        watch.lap("base image")
+        image = "torres-author:local"
+        engine.build("author", file="author.Dockerfile")
+        watch.lap(f"image of an author of {engine.size_mb(image)} MB")
+        inside = ("podman", "run", "--rm", f"--volume={tmp_path}:/bot", image)
+        engine.run(*inside, "new", "python", "mine")
+        checked = json.loads(engine.run(*inside, "check", "mine", "--json"))
+        assert checked["passed"], checked
+        engine.run(*inside, "play", "mine", "house:greedy", "--replay", "game.json")
+        watch.lap("a bot written, checked and played")
+        assert (tmp_path / "game.json").stat().st_size > 0
 
 
 def test_an_image_for_arm64_is_built_by_an_emulator_and_plays() -> None:
