@@ -73,7 +73,7 @@ class _Step(NamedTuple):
     goes_on: bool
 
 
-class _NewLeaf(NamedTuple):
+class _WaitingLeaf(NamedTuple):
     """A leaf that waits for its number, as the outbox has it.
 
     `fact` is the number of its fact; None if the leaf is about the log itself.
@@ -178,7 +178,7 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
         own += restored
         # The lock makes `sealing.unseal` wait, or waits for it.
         rows = _waiting(head.last_fact).select_for_update().values_list(*_FACT_COLUMNS)
-        facts = [_NewLeaf(*row) for row in rows[:LEAVES_AT_ONCE]]
+        facts = [_WaitingLeaf(*row) for row in rows[:LEAVES_AT_ONCE]]
         has_plans = any(fact.kind in ASKS_FOR_DECKS for fact in facts)
         open_batches = batches.usable(key) if has_plans else batches.open_batches()
         facts = [_with_batch(fact, open_batches) for fact in facts]
@@ -195,7 +195,7 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
     return _Step(len(waiting), has_plans or len(facts) == LEAVES_AT_ONCE)
 
 
-def _locked_head(key: LogKey) -> tuple[LogHead, list[_NewLeaf]]:
+def _locked_head(key: LogKey) -> tuple[LogHead, list[_WaitingLeaf]]:
     """Return the head of the log under a lock, and the first leaf if there is none.
 
     Raises LogKeyRefused if the log has another key.
@@ -208,7 +208,7 @@ def _locked_head(key: LogKey) -> tuple[LogHead, list[_NewLeaf]]:
     return head, [_leaf_of(started)]
 
 
-def _with_batch(fact: _NewLeaf, open_batches: Sequence[OpenBatch]) -> _NewLeaf:
+def _with_batch(fact: _WaitingLeaf, open_batches: Sequence[OpenBatch]) -> _WaitingLeaf:
     """Let a plan name the batch of its decks, which is the newest usable one.
 
     The process that plans cannot know which batch will be the newest in the log.
@@ -223,14 +223,14 @@ def _with_batch(fact: _NewLeaf, open_batches: Sequence[OpenBatch]) -> _NewLeaf:
     return fact._replace(data=canonical(data))
 
 
-def _leaf_of(leaf: NewLeaf, created_at: datetime | None = None) -> _NewLeaf:
+def _leaf_of(leaf: NewLeaf, created_at: datetime | None = None) -> _WaitingLeaf:
     """Return a leaf about the log itself, which gets its number at once."""
     moment = created_at or timezone.now()
     data = canonical(leaf.data)
-    return _NewLeaf(None, moment, leaf.kind.value, leaf.subject, leaf.seal, data)
+    return _WaitingLeaf(None, moment, leaf.kind.value, leaf.subject, leaf.seal, data)
 
 
-def _commitments(open_batches: Sequence[OpenBatch]) -> list[_NewLeaf]:
+def _commitments(open_batches: Sequence[OpenBatch]) -> list[_WaitingLeaf]:
     """Return the leaves of the batches of decks that have none yet."""
     return [
         _leaf_of(
@@ -250,7 +250,7 @@ def _commitments(open_batches: Sequence[OpenBatch]) -> list[_NewLeaf]:
     ]
 
 
-def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[_NewLeaf]:
+def _continue_if_restored(head: LogHead, head_file: HeadFile) -> list[_WaitingLeaf]:
     """Give the log another name if a tree was signed that the database lacks.
 
     Return the leaf that says so.
@@ -274,7 +274,7 @@ def _is_behind(head: LogHead, seen: TreeHead) -> bool:
     return seen.size > head.size
 
 
-def _numbered(first: int, waiting: Sequence[_NewLeaf]) -> list[NumberedLeaf]:
+def _numbered(first: int, waiting: Sequence[_WaitingLeaf]) -> list[NumberedLeaf]:
     """Give leaves the numbers from `first` on, and seal what is not public."""
     leaves = []
     sealed = []
