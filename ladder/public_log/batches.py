@@ -5,16 +5,13 @@
 3. `reveal` makes the secret public when no match of the batch is open any more.
 """
 
-import json
 import time
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from ladder.common.fixed_query import FixedQuery, composed
 from ladder.events.outbox import NewLeaf, record
 from ladder.public_log import cosignatures
 from ladder.public_log.keys import LogKey
@@ -27,26 +24,6 @@ MATCHES = 1024
 """A batch gets no more matches than about this number."""
 MAX_AGE = timedelta(days=1)
 """A batch gets no more matches after this time, so that secrets become public."""
-
-
-class OpenBatch(NamedTuple):
-    """Columns of a batch that has no leaf yet, or whose secret is not public."""
-
-    number: int
-    commitment: str
-    witnesses: Any
-    leaf: int | None
-    created_at: datetime
-    revealed_at: datetime | None
-
-
-_OPEN = FixedQuery(
-    lambda: composed(
-        DeckBatch.objects.filter(Q(leaf=None) | Q(revealed_at=None))
-        .order_by("number")
-        .values_list(*OpenBatch._fields)
-    )
-)
 
 
 def prepare(key: LogKey) -> None:
@@ -82,16 +59,16 @@ def _commit(key: LogKey, number: int) -> None:
     )
 
 
-def open_batches() -> list[OpenBatch]:
+def open_batches() -> list[DeckBatch]:
     """Return the batches without a leaf, and those whose secret is not public.
 
     They come in the order of their numbers.
     """
-    rows = [OpenBatch(*row) for row in _OPEN.rows()]
-    return [row._replace(witnesses=json.loads(row.witnesses)) for row in rows]
+    rows = DeckBatch.objects.filter(Q(leaf=None) | Q(revealed_at=None))
+    return list(rows.order_by("number"))
 
 
-def usable(key: LogKey) -> list[OpenBatch]:
+def usable(key: LogKey) -> list[DeckBatch]:
     """Return `open_batches`, and prepare one that plans can name if there is none."""
     found = open_batches()
     if not any(batch.revealed_at is None for batch in found):

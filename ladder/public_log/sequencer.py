@@ -16,17 +16,11 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from ladder.common.fixed_query import (
-    FixedQuery,
-    composed,
-    insert_rows,
-    preparing_cursor,
-)
+from ladder.common.fixed_query import insert_rows
 from ladder.events import stream
 from ladder.events.models import Fact
 from ladder.events.outbox import NewLeaf
 from ladder.public_log import batches, tree
-from ladder.public_log.batches import OpenBatch
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, refuse_another
 from ladder.public_log.models import (
@@ -96,15 +90,6 @@ class NumberedLeaf(NamedTuple):
     text: str
 
 
-_HEAD = FixedQuery(lambda: composed(LogHead.objects.select_for_update()))
-_HEAD_COLUMNS = (
-    *("origin", "size", "last_fact", "root", "frontier", "key", "checkpoint"),
-    *("signed_at", "restored"),
-)
-_WRITE_HEAD = (
-    f"UPDATE {LogHead._meta.db_table} SET"  # noqa: S608, SLF001 -- as above
-    f" {', '.join(f'{name} = %s' for name in _HEAD_COLUMNS)}"
-)
 _FACT_COLUMNS = (
     *("number", "created_at"),
     *("leaf_kind", "leaf_subject", "leaf_seal", "leaf_data"),
@@ -160,7 +145,6 @@ def give_up_key() -> None:
 
 
 def _waiting(last_fact: int) -> QuerySet[Fact]:
-    # Composed anew each time: a plan without this number may read the whole table.
     facts = Fact.objects.filter(number__gt=last_fact).exclude(leaf_kind="")
     return facts.order_by("number")
 
@@ -200,7 +184,7 @@ def _locked_head(key: LogKey) -> tuple[LogHead, list[_WaitingLeaf]]:
 
     Raises LogKeyRefused if the log has another key.
     """
-    head = LogHead(*_HEAD.rows()[0])
+    head = LogHead.objects.select_for_update().get()
     refuse_another(key, head)
     if head.size:
         return head, []
@@ -208,7 +192,7 @@ def _locked_head(key: LogKey) -> tuple[LogHead, list[_WaitingLeaf]]:
     return head, [_leaf_of(started)]
 
 
-def _with_batch(fact: _WaitingLeaf, open_batches: Sequence[OpenBatch]) -> _WaitingLeaf:
+def _with_batch(fact: _WaitingLeaf, open_batches: Sequence[DeckBatch]) -> _WaitingLeaf:
     """Let a plan name the batch of its decks, which is the newest usable one.
 
     The process that plans cannot know which batch will be the newest in the log.
@@ -230,7 +214,7 @@ def _leaf_of(leaf: NewLeaf, created_at: datetime | None = None) -> _WaitingLeaf:
     return _WaitingLeaf(None, moment, leaf.kind.value, leaf.subject, leaf.seal, data)
 
 
-def _commitments(open_batches: Sequence[OpenBatch]) -> list[_WaitingLeaf]:
+def _commitments(open_batches: Sequence[DeckBatch]) -> list[_WaitingLeaf]:
     """Return the leaves of the batches of decks that have none yet."""
     return [
         _leaf_of(
@@ -339,8 +323,7 @@ def _sign(head: LogHead, signed: TreeHead, frontier: Frontier, key: LogKey) -> N
     head.key = str(signer.verifier)
     head.signed_at = timezone.now()
     head.restored = False
-    with preparing_cursor() as cursor:
-        cursor.execute(_WRITE_HEAD, [getattr(head, name) for name in _HEAD_COLUMNS])
+    head.save()
 
 
 def _next_name(origin: str) -> str:
