@@ -233,7 +233,7 @@ def test_ten_thousand_games_survive_the_upgrade(
     first.play(GAMES)
     with first.serving() as address:
         audit(first, address, tmp_path)
-        # It says with which command to compare the versions.
+        # The error names the command that compares the versions.
         for words in (["leaderboard", "--ladder", address], ["audit", address]):
             done = present.torres(*words)
             assert done.returncode == 2, done.stdout
