@@ -164,7 +164,8 @@ function drawTurn(before = null) {
   if (!judge) sayWhoseTurn(asked);
   if (!asked) return;
   drawSteps(steps);
-  byId("send").disabled = !isComplete() || busy;
+  byId("send").disabled = !isComplete() || busy || walkingTurn;
+  byId("finish").disabled = busy || walkingTurn;
   byId("send").hidden = Boolean(onlyEnd());
   byId("finish").hidden = !onlyEnd();
   byId("ask").hidden = Boolean(judge) || isComplete() || !["turn", "keep", "king"].includes(question.decision) || !boardFrame().phase;
@@ -213,6 +214,10 @@ async function perform(action) {
   } else if (answer) refused(answer);
   select();
   drawTurn(before);
+  focusSend();
+}
+
+function focusSend() {
   if (isComplete()) byId("send").focus({ preventScroll: true });
 }
 
@@ -233,6 +238,7 @@ async function ask() {
 // Try all actions of a turn; they can be taken back one by one.
 async function performAll(actions) {
   walkingTurn = true;
+  drawTurn();
   for (const action of actions) {
     const before = steps.length;
     await perform(action);
@@ -240,6 +246,7 @@ async function performAll(actions) {
   }
   walkingTurn = false;
   drawTurn();
+  focusSend();
 }
 
 function failure(error) {
