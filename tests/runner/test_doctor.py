@@ -138,6 +138,7 @@ def test_without_bubblewrap_landlock_reaches_level_reduced() -> None:
     assert report["level"] == "reduced", report
     assert "Landlock" in missing["own namespaces"]
     assert set(missing) <= {"bwrap", "own namespaces", "control groups", "memory limit"}
+    assert missing["memory limit"].startswith("each process is limited")
 
 
 def test_a_level_that_is_not_reached_is_refused_with_the_reason() -> None:

@@ -117,9 +117,10 @@ def _try_memory_limit(sandbox: Sandbox) -> Control:
         over_memory = bot.over_memory()
     if over_memory:
         return Control("memory limit", held=True, how="killed at its limit")
-    how = "it ended for an unknown reason"
-    if output:
-        how = "it got four times its limit"
+    how = {
+        b"REFUSED": "each process is limited, but not all of a bot together",
+        b"THROUGH": "it got four times its limit",
+    }.get(output.strip(), "it ended for an unknown reason")
     return Control("memory limit", held=False, how=how, cure=NEED_CGROUPS)
 
 
