@@ -26,6 +26,14 @@ DRAWN = """async (frames) => {
     return svg.innerHTML;
   });
 }"""
+FROM_ABOVE = """async (frame) => {
+  const { Board } = await import("board.js");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  document.body.append(svg);
+  new Board(svg).show(frame, { view: "top" });
+  const rings = [...svg.querySelectorAll(".ring")];
+  return rings.map((ring) => Number(ring.getAttribute("width")));
+}"""
 FILLS = "nodes => nodes.map(node => getComputedStyle(node).fill)"
 
 
@@ -127,3 +135,16 @@ def test_both_use_the_same_colours(
         if one != other and not re.match("tint|.*ghost", kind)
     }
     assert different == set()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_high_tower_is_drawn_from_above(
+    viewer: Page, positions: list[JsonObject]
+) -> None:
+    frame = {**positions[0], "heights": [20, *positions[0]["heights"][1:]]}
+
+    widths = viewer.evaluate(FROM_ABOVE, frame)
+
+    assert len(widths) >= 19
+    assert min(widths) > 0

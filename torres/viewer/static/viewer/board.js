@@ -246,8 +246,9 @@ class TopPicture extends Picture {
     const marks = this.touched.has(space) ? " touched" : "";
     draw(group, "rect", { class: `cell h${Math.min(height, 8)}${marks}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
     if (this.leaders.has(space)) draw(group, "rect", { class: `tint seat${this.leaders.get(space)}`, x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 });
+    const step = Math.min(2.6, (CELL / 2 - 4) / height);  // the rings of a high tower are nearer
     for (let level = 1; level < height; level += 1) {  // one ring for each further storey
-      const inset = 2 + level * 2.6;
+      const inset = 2 + level * step;
       draw(group, "rect", { class: "ring", x: x + inset, y: y + inset, width: CELL - 2 * inset, height: CELL - 2 * inset });
     }
     if (height) {
