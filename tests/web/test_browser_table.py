@@ -225,12 +225,12 @@ def test_a_game_is_played_by_hand_with_hints(visitor: Visitor, settings) -> None
                     checked = True
                 decide(visitor)
             page.wait_for_timeout(50)
+    expect(page.locator("#count")).to_contain_text(" of ")
     visitor.tell("a whole game by hand")
 
     game = PracticeGame.objects.get()
     assert game.status == PracticeStatus.FINISHED
     expect(page.get_by_role("table", name="Result")).to_be_visible()
-    expect(page.locator("#count")).to_contain_text(" of ")
     visitor.check()
 
 
