@@ -3,18 +3,21 @@
 A game from a position is played to its end. Before each such game, the cards of the
 decks whose place no seat knows are shuffled, so that the mean over many games is the
 worth of a position before the next cards are drawn. Hands are the real ones: an analyst
-sees more than a seat. All seats play alike: the best whole turn of a narrow beam
-(`TurnSearch`), with the evaluation of the house bots (`strategy.py`). docs/analysis.md
-explains the figures, and how well they predict results.
+sees more than a seat. A seat plays the best whole turn of a narrow beam (`TurnSearch`).
+All seats of a game have the evaluation of the house bots (`strategy.py`) with another
+taste, which differs from game to game: players with the same taste would repeat the
+same mistake in all games from a position. docs/analysis.md explains the figures, and
+how well they predict results.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
 from engine.kernel import Position
 from engine.moves import (
+    CARD_NAMES,
     DECK_SIZE,
     END,
     KEEPING,
@@ -25,16 +28,23 @@ from engine.moves import (
 )
 from engine.rulesets import PHASES, Rules
 from engine.strategy import RoundSearches
+from engine.turns import TurnSearch
 
-WIDTH = 2
+WIDTH = 1
 """The beam of the policy. docs/analysis.md compares widths."""
-BLUR = 7.0
+BLUR = 5.0
 """How unsure a final score is, in points for the root of the rounds that are left.
 
 A bot plays otherwise than the policy, so the games of the policy agree too much. This
 number was fitted to results of bots, and checked with others (docs/analysis.md).
 """
 
+TASTES = 24
+"""The players of the policy, each with another taste."""
+SPREAD = 1.4
+"""The standard deviation of the logarithm of a factor of a taste."""
+
+TASTED = ("castles", "king", "master", "knights", "levels", "climbs", "rivals")
 PROMISE = [{"ap": 3.0, "climbs": 4.0}] * (PHASES + 1)
 
 
@@ -43,7 +53,8 @@ class Outlook(NamedTuple):
 
     A lead is the final score minus that of the best rival. A chance is the probability
     to win, after the scores of each game were blurred (`BLUR`). A seat that has
-    forfeited wins nothing. Both have standard errors from game to game.
+    forfeited wins nothing. Both have standard errors from game to game. `by_game` has
+    the chances of each game: games with the same seed and number are comparable.
     """
 
     games: int
@@ -51,6 +62,18 @@ class Outlook(NamedTuple):
     lead_errors: tuple[float, ...]
     chances: tuple[float, ...]
     chance_errors: tuple[float, ...]
+    by_game: tuple[tuple[float, ...], ...] = ()
+
+    def change_error(self, before: "Outlook", seat: int) -> float:
+        """Return the standard error of the change of a chance since another outlook.
+
+        If both have games with the same numbers, these have the same taste and nearly
+        the same draws, and their differences vary less than the games do.
+        """
+        if len(self.by_game) != len(before.by_game):
+            return math.hypot(self.chance_errors[seat], before.chance_errors[seat])
+        pairs = zip(self.by_game, before.by_game, strict=True)
+        return standard_error([after[seat] - first[seat] for after, first in pairs])
 
 
 class Policy:
@@ -59,7 +82,9 @@ class Policy:
     def __init__(self, rules: Rules, width: int = WIDTH) -> None:
         self.rules = rules
         self._width = width
-        self._searches = RoundSearches(rules, PROMISE)
+        rng = Random("tastes")  # noqa: S311 -- no secret
+        search = RoundSearches(rules, PROMISE).search
+        self._players = [_player(rules, rng, search) for _ in range(TASTES)]
 
     def outlook(
         self,
@@ -79,7 +104,7 @@ class Policy:
             rng = Random(f"{seed} {number}")  # noqa: S311 -- no secret
             position = start(rng)
             blur = BLUR * math.sqrt(self._rounds_left(position))
-            over = self.play_to_end(position, rng, forfeited)
+            over = self.play_to_end(position, number, rng, forfeited)
             scores = list(over.track.scores[: over.seats])
             leads.append(_leads(scores, forfeited))
             chances.append(_chances(scores, blur, forfeited))
@@ -88,9 +113,10 @@ class Policy:
         return Outlook(
             games,
             tuple(map(_mean, by_seat)),
-            tuple(map(_standard_error, by_seat)),
+            tuple(map(standard_error, by_seat)),
             tuple(map(_mean, wins)),
-            tuple(map(_standard_error, wins)),
+            tuple(map(standard_error, wins)),
+            tuple(map(tuple, chances)),
         )
 
     def _rounds_left(self, position: Position) -> int:
@@ -102,36 +128,55 @@ class Policy:
         return max(1, present + sum(rounds[position.phase :]))
 
     def play_to_end(
-        self, position: Position, rng: Random, forfeited: Sequence[int] = ()
+        self,
+        position: Position,
+        number: int,
+        rng: Random,
+        forfeited: Sequence[int] = (),
     ) -> Position:
-        """Return the end of a game from a position, which may change."""
+        """Return the end of game `number` from a position, which may change.
+
+        The tastes take turns, so that each plays as many games as another.
+        """
+        player = self._players[number % TASTES]
         while position.decision != OVER:
-            position = self.step(position, rng, forfeited)
+            if position.seat in forfeited:
+                position.perform(_automatic(position))
+            else:
+                position = play_on(position, player, self._width, rng)
         return position
 
-    def step(
-        self, position: Position, rng: Random, forfeited: Sequence[int] = ()
-    ) -> Position:
-        """Return the position after one turn or other decision; `position` changes."""
-        if position.seat in forfeited:
-            position.perform(_automatic(position))
-        elif position.phase and position.decision in (TURN, KEEPING, KING_DUE):
-            return self._turn(position)
-        else:
-            position.perform(rng.choice(position.legal()))
-        return position
 
-    def _turn(self, position: Position) -> Position:
-        """Return the position after the best turn of the seat that decides."""
-        seat, decision = position.seat, position.decision
-        turn = self._searches.of(position).best(position, self._width, 1)[0]
-        if decision == KING_DUE:  # the search goes on with the turn after it
-            position.perform(turn.moves[0])
-            return position
-        after = turn.position
-        if after.decision == TURN and after.seat == seat:
-            after.perform(END << 16)  # the first way to leave the blocks left over
-        return after
+def play_on(
+    position: Position, player: RoundSearches, width: int, rng: Random
+) -> Position:
+    """Return the position after one turn or other decision; `position` changes."""
+    seat, decision = position.seat, position.decision
+    if not position.phase or decision not in (TURN, KEEPING, KING_DUE):
+        position.perform(rng.choice(position.legal()))
+        return position
+    turn = player.of(position).best(position, width, 1)[0]
+    if decision == KING_DUE:  # the search goes on with the turn after it
+        position.perform(turn.moves[0])
+        return position
+    after = turn.position
+    if after.decision == TURN and after.seat == seat:
+        after.perform(END << 16)  # the first way to leave the blocks left over
+    return after
+
+
+def _player(rules: Rules, rng: Random, search: TurnSearch) -> RoundSearches:
+    """Return a player with a taste of its own, who shares a search with others."""
+
+    def varied(weights: Iterable[str]) -> dict[str, float]:
+        return {name: math.exp(rng.gauss(0, SPREAD)) for name in weights}
+
+    taste = varied((*TASTED, *(f"hand_{name}" for name in CARD_NAMES)))
+    of_promise = varied(PROMISE[0])
+    promise = [
+        {name: n * of_promise[name] for name, n in row.items()} for row in PROMISE
+    ]
+    return RoundSearches(rules, promise, taste, search)
 
 
 def reshuffled(position: Position, rng: Random) -> Position:
@@ -194,7 +239,8 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _standard_error(values: Sequence[float]) -> float:
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of some values."""
     mean = _mean(values)
     spread = sum((value - mean) ** 2 for value in values)
     return math.sqrt(spread / max(1, len(values) - 1) / len(values))

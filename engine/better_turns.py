@@ -18,8 +18,8 @@ WIDTH = 100
 """The beam of the search for candidates."""
 FOUND = 60
 CANDIDATES = 3
-FIRST_SHARE = 4
-"""A candidate gets a quarter of the games; the best one gets all, and other ones."""
+FIRST_SHARE = 2
+"""A candidate gets half of the games; the best one gets twice as many, other ones."""
 
 
 class BetterTurn(TypedDict):
@@ -71,7 +71,7 @@ def best_alternative(
         return None
     few = max(1, games // FIRST_SHARE)
     best = max(plans, key=lambda plan: outlook(plan, few, "candidate").leads[seat])
-    worth = outlook(best, games, "better")
+    worth = outlook(best, 2 * games, "better")
     return {
         "ply": ply,
         "played": played,

@@ -25,26 +25,36 @@ _CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block"
 _MAX_GAMES = 16  # random games from each position, in one call
 
 
-def evaluator_for(rules: Rules, phase: int, round_number: int) -> Evaluator:
+Taste = Mapping[str, float]
+"""Factors of weights, by the name of a feature: 1 if it is missing.
+
+A player with another taste plays other turns. "castles" is a factor of what castles
+will be worth later, and "rivals" one of all weights of the rivals.
+"""
+
+
+def evaluator_for(
+    rules: Rules, phase: int, round_number: int, taste: Taste | None = None
+) -> Evaluator:
     """Return the evaluator for a round; it knows how many rounds are left to play."""
+    factors = taste or {}
     left = len(rules.stacks[phase - 1]) - round_number
     own = []
     for row, future in enumerate(_FUTURE):
         # In the last phase, cards lose their worth to its end.
         cards = min(1.0, 0.35 * left) if row == PHASES else 1.0
-        own.append(
-            {
-                "score": 1.0,
-                "castles": future,
-                "king": 1.0,
-                "master": future,
-                "knights": future - 0.8 + 0.1 * left,
-                "levels": 0.5 * (future - 0.9) + 0.05 * left,
-                "climbs": 0.25 * left,
-                **{f"hand_{name}": cards * worth for name, worth in _CARDS.items()},
-            }
-        )
-    rivalry = _RIVALRY[rules.seats]
+        weights = {
+            "score": 1.0,
+            "king": 1.0,
+            "master": future,
+            "knights": future - 0.8 + 0.1 * left,
+            "levels": 0.5 * (future - 0.9) + 0.05 * left,
+            "climbs": 0.25 * left,
+            **{f"hand_{name}": cards * worth for name, worth in _CARDS.items()},
+        }
+        own.append({name: n * factors.get(name, 1.0) for name, n in weights.items()})
+        own[-1]["castles"] = 1.0 + (future - 1.0) * factors.get("castles", 1.0)
+    rivalry = _RIVALRY[rules.seats] * factors.get("rivals", 1.0)
     rivals = [
         {name: rivalry * n for name, n in row.items() if not name.startswith("hand")}
         for row in own
@@ -53,23 +63,37 @@ def evaluator_for(rules: Rules, phase: int, round_number: int) -> Evaluator:
 
 
 class RoundSearches:
-    """The turn searches of a game: one for each round, with its evaluator.
+    """The turn search of a game, with another evaluator for each round.
 
-    `promise` are the weights of a `TurnSearch` for the middle of a turn.
+    `promise` are the weights of a `TurnSearch` for the middle of a turn. There is one
+    search, which has the evaluator of the round that was asked for last. Players with
+    other tastes may share it, because its table takes a megabyte.
     """
 
-    def __init__(self, rules: Rules, promise: Weights) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        promise: Weights,
+        taste: Taste | None = None,
+        shared: TurnSearch | None = None,
+    ) -> None:
         self._rules = rules
-        self._promise = promise
-        self._searches: dict[tuple[int, int], TurnSearch] = {}
+        self._taste = taste
+        self._evaluators: dict[tuple[int, int], Evaluator] = {}
+        self._promise = Evaluator(promise, [{}] * len(promise))
+        self.search = shared or TurnSearch(self._evaluator(1, 1), promise)
 
     def of_round(self, phase: int, round_number: int) -> TurnSearch:
         """Return the search for a round of phases 1 to 3."""
+        self.search.evaluator = self._evaluator(phase, round_number)
+        self.search.promise = self._promise
+        return self.search
+
+    def _evaluator(self, phase: int, round_number: int) -> Evaluator:
         key = (phase, round_number)
-        if key not in self._searches:
-            evaluator = evaluator_for(self._rules, *key)
-            self._searches[key] = TurnSearch(evaluator, self._promise)
-        return self._searches[key]
+        if key not in self._evaluators:
+            self._evaluators[key] = evaluator_for(self._rules, *key, self._taste)
+        return self._evaluators[key]
 
     def of(self, position: Position) -> TurnSearch:
         """Return the search for a position, after the set-up, in which a seat decides.

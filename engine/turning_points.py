@@ -8,7 +8,6 @@ are the turning points. All figures are computed the same again for the same rep
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from random import Random
 from typing import NamedTuple, NotRequired, TypedDict
 
@@ -24,13 +23,18 @@ from engine.replay import game_at, play_again
 
 FORMAT = "torres-analysis/1"
 WHAT_IF_FORMAT = "torres-what-if/1"
-GAMES = 48
+GAMES = 24
 """The games from each position."""
 FIRST_GAMES = 4
 """The games of each alternative before the best ones get more."""
 BEST = 8
 """The alternatives that get all games, besides the one that was played."""
 MAX_TURNING_POINTS = 5
+CLOSER = 4
+"""The outlooks around the largest swings get this many times the games."""
+COMPARED_SWINGS = 3
+COMPARED_LOSSES = 4
+"""More losses than gains are looked at closely: a story names the worst turn."""
 CLEAR = 2.0
 """A swing is clear if it exceeds this many standard errors."""
 MIN_SWING = 0.1
@@ -125,18 +129,21 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     if not game.over:
         raise EngineError("the game is not over; only a finished game can be analysed")
     policy = Policy(game.rules)
-    turns = [_turn_outlook(policy, start, games) for start in starts]
-    if turns:
-        turns.append(_result(game))
-    swings = [_swing(before, after) for before, after in pairwise(turns)]
+    course = [_outlook(policy, start, games) for start in starts]
+    result = _result(game)
+    swings = _swings(starts, [*course, result], game.ply)
+    for index in _near_the_largest(swings):
+        course[index] = _outlook(policy, starts[index], CLOSER * games)
+    course.append(result)
+    swings = _swings(starts, course, game.ply)
     points = turning_points(swings)
     losses = [index for index in points if swings[index]["chance"] < 0]
-    better = [_better(policy, starts[i], turns[i + 1], games) for i in sorted(losses)]
+    better = [_better(policy, starts[i], course[i + 1], games) for i in sorted(losses)]
     return {
         "format": FORMAT,
         "games": games,
         "width": WIDTH,
-        "turns": turns,
+        "turns": _turns(starts, course, game),
         "swings": swings,
         "turning_points": points,
         "better": [turn for turn in better if turn is not None],
@@ -178,27 +185,49 @@ def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
     return starts, game
 
 
-def _turn_outlook(policy: Policy, start: _TurnStart, games: int) -> TurnOutlook:
-    outlook = policy.outlook(
-        lambda rng: reshuffled(start.position, rng),
-        games,
-        f"turn {start.ply}",
-        start.forfeited,
+def _outlook(policy: Policy, start: _TurnStart, games: int) -> Outlook:
+    """Return the outlook before a turn, with the same random numbers at each turn."""
+    return policy.outlook(
+        lambda rng: reshuffled(start.position, rng), games, "turn", start.forfeited
     )
-    return {
-        "ply": start.ply,
-        "seat": start.seat,
-        "phase": start.position.phase,
-        "round": start.position.round,
-        "leads": _rounded(outlook.leads, 2),
-        "lead_errors": _rounded(outlook.lead_errors, 2),
-        "chances": _rounded(outlook.chances, 3),
-        "chance_errors": _rounded(outlook.chance_errors, 3),
-    }
+
+
+def _near_the_largest(swings: Sequence[Swing]) -> list[int]:
+    """Return the turns at which more games are played: those beside large swings."""
+    by_size = sorted(range(len(swings)), key=lambda i: -abs(swings[i]["chance"]))
+    by_loss = sorted(range(len(swings)), key=lambda i: swings[i]["chance"])
+    largest = {*by_size[:COMPARED_SWINGS], *by_loss[:COMPARED_LOSSES]}
+    both = largest | {index + 1 for index in largest}
+    return sorted(index for index in both if index < len(swings))
+
+
+def _turns(
+    starts: Sequence[_TurnStart], course: Sequence[Outlook], game: TorresGame
+) -> list[TurnOutlook]:
+    """Return the outlooks as a document, the result last."""
+    if not starts:
+        return []
+    places: list[tuple[int, int | None, Position]] = [
+        *((start.ply, start.seat, start.position) for start in starts),
+        (game.ply, None, game.position),
+    ]
+    return [
+        {
+            "ply": ply,
+            "seat": seat,
+            "phase": position.phase,
+            "round": position.round,
+            "leads": _rounded(outlook.leads, 2),
+            "lead_errors": _rounded(outlook.lead_errors, 2),
+            "chances": _rounded(outlook.chances, 3),
+            "chance_errors": _rounded(outlook.chance_errors, 3),
+        }
+        for (ply, seat, position), outlook in zip(places, course, strict=True)
+    ]
 
 
 def _better(
-    policy: Policy, start: _TurnStart, after: TurnOutlook, games: int
+    policy: Policy, start: _TurnStart, after: Outlook, games: int
 ) -> BetterTurn | None:
     """Return a turn that is clearly better than the one after which `after` holds."""
     turn = best_alternative(
@@ -206,41 +235,44 @@ def _better(
     )
     if turn is None:
         return None
-    error = math.hypot(turn["error"], after["chance_errors"][start.seat])
-    gain = turn["chance"] - after["chances"][start.seat]
+    error = math.hypot(turn["error"], after.chance_errors[start.seat])
+    gain = turn["chance"] - after.chances[start.seat]
     return turn if gain >= max(MIN_SWING, CLEAR * error) else None
 
 
-def _result(game: TorresGame) -> TurnOutlook:
-    """Return the end of a game in the form of an outlook."""
+def _result(game: TorresGame) -> Outlook:
+    """Return the end of a game in the form of an outlook, which has no errors."""
     assert game.result is not None  # the caller has checked it
     scores, ranks = game.result["scores"], game.result["ranks"]
     seats = range(len(scores))
     rivals = [[scores[s] for s in seats if s != seat] for seat in seats]
-    return {
-        "ply": game.ply,
-        "seat": None,
-        "phase": game.position.phase,
-        "round": game.position.round,
-        "leads": [float(scores[seat] - max(rivals[seat])) for seat in seats],
-        "lead_errors": [0.0 for _ in seats],
-        "chance_errors": [0.0 for _ in seats],
-        "chances": [round((ranks[seat] == 1) / ranks.count(1), 3) for seat in seats],
-    }
+    return Outlook(
+        0,
+        tuple(float(scores[seat] - max(rivals[seat])) for seat in seats),
+        (0.0,) * len(seats),
+        tuple((ranks[seat] == 1) / ranks.count(1) for seat in seats),
+        (0.0,) * len(seats),
+    )
 
 
-def _swing(before: TurnOutlook, after: TurnOutlook) -> Swing:
-    seat = before["seat"]
-    assert seat is not None  # only the end has none, and it is no turn
-    errors = (before["chance_errors"][seat], after["chance_errors"][seat])
-    return {
-        "ply": before["ply"],
-        "end": after["ply"],
-        "seat": seat,
-        "lead": round(after["leads"][seat] - before["leads"][seat], 2),
-        "chance": round(after["chances"][seat] - before["chances"][seat], 3),
-        "error": round(math.hypot(*errors), 3),
-    }
+def _swings(
+    starts: Sequence[_TurnStart], course: Sequence[Outlook], end: int
+) -> list[Swing]:
+    """Return the swing of each turn. `course` ends with the result, at ply `end`."""
+    ends = [*(start.ply for start in starts[1:]), end]
+    return [
+        {
+            "ply": start.ply,
+            "end": ends[index],
+            "seat": start.seat,
+            "lead": round(after.leads[start.seat] - before.leads[start.seat], 2),
+            "chance": round(after.chances[start.seat] - before.chances[start.seat], 3),
+            "error": round(after.change_error(before, start.seat), 3),
+        }
+        for index, (start, before, after) in enumerate(
+            zip(starts, course[:-1], course[1:], strict=True)
+        )
+    ]
 
 
 def what_if(

@@ -18,7 +18,7 @@ cdef bint _goes_on(Position position, int seat) noexcept
 @cython.final
 cdef class TurnSearch:
     cdef public Evaluator evaluator
-    cdef Evaluator promise
+    cdef public Evaluator promise
     cdef Position child
     cdef uint64_t[::1] known
     cdef uint64_t searches

@@ -29,7 +29,6 @@ from engine.turning_points import GAMES
 RULESET = "yucata"
 CLOCK = {"move_ms": 5000, "bank_ms": 60000}
 EACH = 6  # turns from one measured position to the next
-LUCK_GAMES = 48
 RESAMPLES = 2_000
 BINS = (0.0, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 1.0)
 HOUSE = Path(__file__).parents[2] / "torres" / "house"
@@ -92,7 +91,7 @@ def figures(number: int, seats: int) -> GameFigures:
     players = [{"name": f"searcher {seat}"} for seat in range(seats)]
     replay = document(game, seed=seed, players=players, moves=moves, forfeits=[])
     policy = Policy(rules)
-    luck = luck_of(json.loads(json.dumps(replay)), LUCK_GAMES, policy)
+    luck = luck_of(json.loads(json.dumps(replay)), GAMES, policy)
     return GameFigures(
         list(_predictions(policy, starts[number % EACH :: EACH], game)),
         _leads(game),

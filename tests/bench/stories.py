@@ -40,9 +40,9 @@ TABLES = (
     ("climber", "greedy", "searcher"),
     ("climber", "greedy", "searcher", "banker"),
 )
-WIDTH = 4
-FIRST_GAMES = 16  # of the narrow beam
-GAMES = 64
+WIDTH = 2
+FIRST_GAMES = 24  # of the narrow beam
+GAMES = 96
 COMPARED = 4
 """The turns with the largest drops at first, which get all games."""
 
@@ -58,12 +58,14 @@ class StoryFigures(NamedTuple):
     """One story: its cost, and what the independent evaluation says.
 
     `named` and `largest` are the drops of the turn that the story names, and of the
-    worst one. `gains` tells by how much the better turns are better.
+    worst one. `repeats` tells whether the evaluation finds this turn again with other
+    random numbers. `gains` tells by how much the better turns are better.
     """
 
     seats: int
     cpu_s: float
     is_largest: bool
+    repeats: bool
     named: Drop | None
     largest: Drop
     gains: list[float]
@@ -85,8 +87,9 @@ def play(bots: Sequence[str], games: int, folder: Path) -> list[Path]:
 def figures(path: Path) -> StoryFigures:
     """Compute the story of a game, and evaluate it independently."""
     replay = json.loads(path.read_bytes())
-    judge = GameJudge(replay)
+    judge, again = GameJudge(replay, "judge"), GameJudge(replay, "again")
     drops = judge.largest_drops()
+    others = again.largest_drops()
     began = time.process_time()
     story = analyse(replay)
     cpu_s = time.process_time() - began
@@ -99,6 +102,7 @@ def figures(path: Path) -> StoryFigures:
         seats=replay["seats"],
         cpu_s=cpu_s,
         is_largest=named is not None and named["ply"] == worst,
+        repeats=max(others, key=lambda ply: others[ply].chance) == worst,
         named=named and drops[named["ply"]],
         largest=drops[worst],
         gains=[judge.gain(turn) for turn in story["better"]],
@@ -108,7 +112,8 @@ def figures(path: Path) -> StoryFigures:
 class GameJudge:
     """Evaluates the turns of a game with other random numbers than its story."""
 
-    def __init__(self, replay: dict[str, Any]) -> None:
+    def __init__(self, replay: dict[str, Any], seed: str) -> None:
+        self._seed = seed
         rules = open_game(replay).rules
         self._narrow, self._policy = Policy(rules), Policy(rules, WIDTH)
         self._turns = analyse(replay, 1)["swings"]  # for the borders of the turns
@@ -156,17 +161,17 @@ class GameJudge:
                 world.perform(END << 16)
             return world
 
-        better = self._policy.outlook(start, GAMES, f"judge better {turn['ply']}")
+        better = self._policy.outlook(start, GAMES, f"{self._seed} {GAMES}")
         after = self._outlook(self._policy, played["end"], GAMES)
         return _difference(better, after, position.seat).chance
 
     def _outlook(self, policy: Policy, ply: int, games: int) -> Outlook:
         start = partial(reshuffled, self._starts[ply])
-        return policy.outlook(start, games, f"judge {games} {ply}")
+        return policy.outlook(start, games, f"{self._seed} {games}")
 
 
 def _difference(before: Outlook, after: Outlook, seat: int) -> Drop:
-    error = math.hypot(before.chance_errors[seat], after.chance_errors[seat])
+    error = after.change_error(before, seat)
     return Drop(before.chances[seat] - after.chances[seat], error)
 
 
@@ -204,5 +209,7 @@ def _lines(part: Sequence[StoryFigures]) -> Iterator[str]:
     costs = sorted(one.cpu_s for one in part)
     yield f"{len(part)} games, {len(named)} with a named turn"
     yield f"the largest drop: {right} of {len(named)}, or not clearly smaller: {near}"
+    again = sum(one.repeats for one in part)
+    yield f"the evaluation repeats its own largest drop: {again} of {len(part)}"
     yield f"better turns that are better: {sum(g > 0 for g in gains)} of {len(gains)}"
     yield f"CPU: {fmean(costs):.1f} s on average, {costs[-1]:.1f} s at most"

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from engine import TorresGame, derive, resolve
-from engine.analysis import Policy, reshuffled
+from engine.analysis import PROMISE, WIDTH, Policy, play_on, reshuffled
 from engine.errors import EngineError
 from engine.moves import BUY, DECK_SIZE, OVER
 from engine.replay import document
 from engine.replay_format import InvalidReplay
 from engine.rulesets import PRESETS
+from engine.strategy import RoundSearches
 from engine.turning_points import (
     MAX_LISTED,
     Swing,
@@ -43,7 +44,7 @@ def test_the_policy_plays_every_ruleset_to_its_end(ruleset: str, seats: int) -> 
     rules = resolve(ruleset, seats)
     game = TorresGame(rules, derive(rules, "any"))
 
-    over = Policy(rules).play_to_end(game.position.copy(), Random(1))
+    over = Policy(rules).play_to_end(game.position.copy(), 0, Random(1))
 
     assert over.decision == OVER
     assert min(list(over.track.scores)[:seats]) > 0
@@ -52,6 +53,7 @@ def test_the_policy_plays_every_ruleset_to_its_end(ruleset: str, seats: int) -> 
 def test_the_policy_is_much_stronger_than_random_players() -> None:
     game = in_phase_3()
     policy = Policy(game.rules)
+    strong = RoundSearches(game.rules, PROMISE)
     rng = Random(2)
     leads = []
     for _ in range(8):
@@ -60,7 +62,7 @@ def test_the_policy_is_much_stronger_than_random_players() -> None:
             if position.seat == 0:
                 position.perform(rng.choice(position.legal()))
             else:
-                position = policy._turn(position)
+                position = play_on(position, strong, WIDTH, rng)
         scores = position.track.scores
         leads.append(scores[1] - scores[0])
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from random import Random
 
-from engine.analysis import PROMISE, Policy
+from engine.analysis import PROMISE, play_on
 from engine.evaluation import Evaluator
 from engine.kernel import Position, start
 from engine.moves import OVER, TURN
@@ -18,7 +18,7 @@ from engine.notation import text
 from engine.position_text import position_from, text_of
 from engine.rulesets import PHASES, Rules, resolve
 from engine.setup import derive
-from engine.strategy import different
+from engine.strategy import RoundSearches, different
 from engine.turns import Turn, TurnSearch
 from ladder.extras.puzzles.collection import Level, Puzzle, end_turn
 
@@ -99,7 +99,7 @@ def positions(rng: Random) -> Iterator[tuple[Rules, Position]]:
     while True:
         ruleset, seats = rng.choice(RULESETS), rng.choice(SEATS)
         rules = resolve(ruleset, seats)
-        policy = Policy(rules, rng.choice(POLICY_WIDTHS))
+        player, width = RoundSearches(rules, PROMISE), rng.choice(POLICY_WIDTHS)
         position = start(rules, derive(rules, f"puzzle {rng.getrandbits(60)}"))
         # Nothing in a puzzle is left to chance.
         certain = resolve(ruleset, seats, {"max_buys": 0})
@@ -107,7 +107,7 @@ def positions(rng: Random) -> Iterator[tuple[Rules, Position]]:
             if _is_last_turn(position, rules):
                 copy = position_from(text_of(position, certain)).position
                 yield certain, copy
-            position = policy.step(position, rng)
+            position = play_on(position, player, width, rng)
 
 
 def _is_last_turn(position: Position, rules: Rules) -> bool:
