@@ -86,6 +86,32 @@ def test_an_outlook_is_the_same_again_and_its_chances_add_up() -> None:
     assert max(first.lead_errors) > 0
 
 
+def test_players_with_other_tastes_play_other_games() -> None:
+    game = in_phase_3()
+    policy = Policy(game.rules)
+
+    ends = {
+        tuple(policy.play_to_end(game.position.copy(), number, Random(1)).track.scores)
+        for number in range(8)
+    }
+
+    assert len(ends) > 4
+
+
+def test_the_error_of_a_change_is_that_of_pairs_of_games() -> None:
+    game = in_phase_3()
+    policy = Policy(game.rules)
+
+    def outlook(games: int) -> Any:
+        start = game.position
+        return policy.outlook(lambda rng: reshuffled(start, rng), games, "s")
+
+    before, again, more = outlook(8), outlook(8), outlook(16)
+
+    assert again.change_error(before, 0) == 0 < before.chance_errors[0]
+    assert more.change_error(before, 0) > before.chance_errors[0]  # not the same games
+
+
 def test_a_seat_that_has_forfeited_wins_nothing_and_is_no_rival() -> None:
     game = in_phase_3(3)
     start = game.position
