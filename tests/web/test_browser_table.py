@@ -85,6 +85,7 @@ class Visitor(NamedTuple):
         count = len(self.choices)
         print(f"{story}, {self.way}: {count} choices, {seconds:.1f} s", flush=True)
         if folder := os.environ.get("TESTS_PICTURES"):
+            Path(folder).mkdir(exist_ok=True)
             self.page.screenshot(path=Path(folder) / f"{story}, {self.way}.png")
 
 
