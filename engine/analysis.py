@@ -31,19 +31,19 @@ from engine.strategy import RoundSearches
 from engine.turns import TurnSearch
 
 WIDTH = 1
-"""The beam of the policy. docs/analysis.md compares widths."""
+"""The beam of the policy. Decision 261 compares widths."""
 BLUR = 5.0
 """How unsure a final score is, in points for the root of the rounds that are left.
 
 A bot plays otherwise than the policy, so the games of the policy agree too much. This
-number was fitted to results of bots, and checked with others (docs/analysis.md).
+number was fitted to results of bots (docs/analysis.md).
 """
-
 TASTES = 24
 """The players of the policy, each with another taste."""
 SPREAD = 1.4
 """The standard deviation of the logarithm of a factor of a taste."""
 
+# The features whose weights differ, besides those of the cards in a hand.
 TASTED = ("castles", "king", "master", "knights", "levels", "climbs", "rivals")
 PROMISE = [{"ap": 3.0, "climbs": 4.0}] * (PHASES + 1)
 
@@ -73,7 +73,7 @@ class Outlook(NamedTuple):
         if len(self.by_game) != len(before.by_game):
             return math.hypot(self.chance_errors[seat], before.chance_errors[seat])
         pairs = zip(self.by_game, before.by_game, strict=True)
-        return standard_error([after[seat] - first[seat] for after, first in pairs])
+        return _standard_error([after[seat] - first[seat] for after, first in pairs])
 
 
 class Policy:
@@ -113,9 +113,9 @@ class Policy:
         return Outlook(
             games,
             tuple(map(_mean, by_seat)),
-            tuple(map(standard_error, by_seat)),
+            tuple(map(_standard_error, by_seat)),
             tuple(map(_mean, wins)),
-            tuple(map(standard_error, wins)),
+            tuple(map(_standard_error, wins)),
             tuple(map(tuple, chances)),
         )
 
@@ -172,10 +172,8 @@ def _player(rules: Rules, rng: Random, search: TurnSearch) -> RoundSearches:
         return {name: math.exp(rng.gauss(0, SPREAD)) for name in weights}
 
     taste = varied((*TASTED, *(f"hand_{name}" for name in CARD_NAMES)))
-    of_promise = varied(PROMISE[0])
-    promise = [
-        {name: n * of_promise[name] for name, n in row.items()} for row in PROMISE
-    ]
+    factors = varied(PROMISE[0])
+    promise = [{name: n * factors[name] for name, n in row.items()} for row in PROMISE]
     return RoundSearches(rules, promise, taste, search)
 
 
@@ -239,8 +237,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def standard_error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean of some values."""
+def _standard_error(values: Sequence[float]) -> float:
     mean = _mean(values)
     spread = sum((value - mean) ** 2 for value in values)
     return math.sqrt(spread / max(1, len(values) - 1) / len(values))
