@@ -163,6 +163,7 @@ def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:
         page.locator("#board .target").first.click(force=True)
         expect(page.locator("#options")).to_contain_text("Selected:")
         page.locator("#board .target").first.focus()
+        page.locator("#headline").hover()  # the focused space stays explained
         expect(page.locator("#gain")).to_contain_text(": Move a knight from ")
         page.locator("#board .target").first.click(force=True)
         expect(page.locator("#steps li")).to_contain_text("Move a knight")

@@ -124,12 +124,17 @@ function choicesOn(space, actions) {
   return `${best.slice(0, 3).map(named).join("; ")}${more}`;
 }
 
-// Say below the board what a marked space offers.
+// Say below the board what a marked space offers: the one that the pointer is on, or the
+// focused one if the pointer is on none.
 function say(target) {
-  const space = target?.closest?.("[data-space]")?.dataset.space;
-  const actions = question && !busy && !isComplete() && selection.targets().get(space);
   const advice = question && gains.size ? "Point at a marked space to see what it gains." : "";
-  byId("gain").textContent = actions ? `${space}: ${choicesOn(space, actions)}.` : advice;
+  byId("gain").textContent = offerOf(target) || offerOf(document.activeElement) || advice;
+}
+
+function offerOf(node) {
+  const space = node?.closest?.("[data-space]")?.dataset.space;
+  const actions = question && !busy && !isComplete() && selection.targets().get(space);
+  return actions ? `${space}: ${choicesOn(space, actions)}.` : "";
 }
 
 function markTargets(frame) {
