@@ -3,7 +3,7 @@
 `python -m tests.bench stories [GAMES]` plays games between house bots of different
 strength: GAMES at each of four tables of two seats, and half as many at a table of
 three and one of four. The analysis of each game is compared with an independent one:
-other random numbers, a wider beam and more games. 30 games take half an hour of a core.
+other random numbers, a wider beam and more games. 30 games take an hour of a core.
 """
 
 import json
