@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from ladder.bots.facts import record_upload
@@ -77,6 +78,23 @@ def test_an_honest_service_has_no_findings(
     assert report.bots == 5
     ladder.advance()  # the secret is public now
     assert LogLeaf.objects.filter(kind=LeafKind.BATCH_REVEALED).count() == 1
+    assert ladder.audit().findings == []
+
+
+def test_facts_that_waited_for_a_dispatcher_are_no_findings(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next dispatcher came a day later, and began with a new batch of decks."""
+    services.cancel(ladder.plan().games.get().pk, "no more")
+    later = timezone.now() + timedelta(days=1)
+    DeckBatch.objects.update(matches=batches.MATCHES)
+    batches.prepare(load_key())
+    DeckBatch.objects.filter(leaf=None).update(created_at=later)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: later)
+        ladder.advance()
+
     assert ladder.audit().findings == []
 
 

@@ -26,7 +26,18 @@ from torres.tlog.merkle import leaf_hash
 from torres.tlog.notes import BadKey, VerifierKey
 
 LATE = timedelta(minutes=15)
-"""A leaf may be this much older than one before it: transactions end in any order."""
+"""A fact may be this much older than one before it: transactions end in any order."""
+OF_THE_LOG = {
+    LeafKind.LOG_STARTED,
+    LeafKind.LOG_RESTORED,
+    LeafKind.BATCH_COMMITTED,
+    LeafKind.DECKS_FIXED,
+    LeafKind.SEALED,
+}
+"""The log writes these when it gives numbers, or they may be such leaves.
+
+Facts wait while no dispatcher runs. So they may be older than these leaves.
+"""
 FIRST_TIME = datetime.min.replace(tzinfo=UTC)
 REVEAL_AFTER = timedelta(days=2)
 """A secret is public this long after its commitment, if all its games have ended."""
@@ -123,7 +134,8 @@ class StoryReader:
                 f" ({self._latest:%Y-%m-%d %H:%M}): it was written later than it says",
                 number,
             )
-        self._latest = max(leaf.time, self._latest or leaf.time)
+        if leaf.kind not in OF_THE_LOG:
+            self._latest = max(leaf.time, self._latest or leaf.time)
 
     def _commit(self, number: int, leaf: Leaf) -> None:
         batch = leaf.data["batch"]
