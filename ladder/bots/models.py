@@ -184,3 +184,5 @@ OPEN = (
     Submission.Status.VALIDATING,
     Submission.Status.WAITING,
 )
+# A worker has claimed it, and may have lost the claim since.
+CLAIMED = (Submission.Status.BUILDING, Submission.Status.VALIDATING)

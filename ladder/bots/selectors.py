@@ -1,14 +1,16 @@
 """Queries on bots and submissions."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import Max, Prefetch, Q, QuerySet, Sum
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from ladder.accounts.roles import Person
-from ladder.bots.models import OPEN, Bot, Submission
+from ladder.bots.models import CLAIMED, OPEN, Bot, Submission
 from ladder.common import leases
 
 
@@ -62,6 +64,13 @@ def claimable() -> Q:
     They are open and nobody holds a lease on them.
     """
     return Q(status__in=OPEN) & leases.is_free()
+
+
+def count_in_work(hinted: Collection[int]) -> int:
+    """Count the submissions that are validated now, and those of `hinted` that wait."""
+    validated = Q(status__in=CLAIMED, lease_until__gt=Now())
+    waiting = claimable() & Q(pk__in=hinted)
+    return Submission.objects.filter(validated | waiting).count()
 
 
 def claimable_ids() -> list[int]:

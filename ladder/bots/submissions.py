@@ -22,7 +22,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 
 from ladder.bots import facts, selectors
-from ladder.bots.models import OPEN, PRIVATE, Bot, Submission
+from ladder.bots.models import CLAIMED, OPEN, PRIVATE, Bot, Submission
 from ladder.bots.services import NotActive
 from ladder.common import leases, tracing
 from ladder.common.leases import Held
@@ -42,7 +42,6 @@ MAX_FAILURES = 3
 MAX_FAILURES_ON_ONE_HOST = 6
 # After the last failure, until the same upload is validated again.
 REPEAT_PAUSE = timedelta(hours=1)
-CLAIMED = (Submission.Status.BUILDING, Submission.Status.VALIDATING)
 # An owner may upload to a bot, and choose its version, in these states.
 CHANGEABLE = (Bot.Status.ACTIVE, Bot.Status.BENCHED)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.core.files.storage import storages
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
 from django.urls import reverse
@@ -22,7 +21,7 @@ from rest_framework.serializers import BaseSerializer
 
 from ladder.accounts.idempotency import once_by_key
 from ladder.accounts.roles import person
-from ladder.bots import hints, selectors, services, submissions
+from ladder.bots import selectors, services, submissions
 from ladder.bots.filters import BotFilter, SubmissionFilter
 from ladder.bots.models import Bot, Submission
 from ladder.bots.permissions import IsOwner
@@ -112,7 +111,6 @@ class SubmissionList(ListAPIView[Submission]):
         upload = valid_body(request, UploadSerializer)
         file = upload["archive"]
         submission = submissions.submit(bot, file.file, file.name)
-        transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         headers = {"Location": reverse("api:submission", args=[submission.pk])}
         data = SubmissionSerializer(submission).data
         return Response(data, status.HTTP_202_ACCEPTED, None, headers)

@@ -48,6 +48,7 @@ from ladder.games import (
     worker_health,
 )
 from ladder.games.capabilities import WorkerPool
+from ladder.games.shares import Shares
 from ladder.games.sql import OpenGames
 from ladder.public_log.keys import LogKeyRefused
 from ladder.ratings import rater, selectors as ratings, summaries, voids
@@ -137,6 +138,8 @@ class Dispatcher:
         self._statistics = PlannerStatistics()
         self._build_hints: dict[int, float] = {}
         """When a hint was last sent for an upload, by submission."""
+        self._uploads = 0
+        """How many uploads hold a slot, or soon will."""
         self._matchmaking: dict[int, MatchmakingSession] = {}
         self._units = Containment()
         self._reported_at = _NEVER
@@ -294,7 +297,7 @@ class Dispatcher:
         result.cancelled = self._part("cancelling", cancel_unplayable, 0)
         self._start_jobs(independent=False)
         result.built = self._part(
-            "uploads", lambda: self._send_build_hints(workers.slots, now), 0
+            "uploads", lambda: self._send_build_hints(workers, now), 0
         )
         result.drawn = tournaments.tick(workers.slots, self._units)
         result.compared = comparisons.tick(workers.slots, self._units)
@@ -368,11 +371,11 @@ class Dispatcher:
         self._matchmaking[season.pk] = session
         return paired
 
-    def _send_build_hints(self, slots: int, now: float) -> int:
+    def _send_build_hints(self, workers: WorkerPool, now: float) -> int:
         """Send hints for uploads that wait for validation; return their number.
 
-        At most one hint for each slot is sent, and none again while the last hint for
-        the same upload may still arrive.
+        No more are sent than uploads may hold slots, and none again while the last
+        hint for the same upload may still arrive.
         """
         lifetime_s = games.HINT_LIFETIME.total_seconds()
         self._build_hints = {
@@ -380,16 +383,16 @@ class Dispatcher:
             for submission, sent_at in self._build_hints.items()
             if now - sent_at <= lifetime_s
         }
-        if now < self._broker_retry_at:
-            return 0
+        self._uploads = bots.count_in_work(self._build_hints)
         due = [pk for pk in bots.claimable_ids() if pk not in self._build_hints]
-        if not due:
+        if not due or now < self._broker_retry_at:
             return 0
+        shares = Shares(workers, games.open_games(), self._uploads)
         sent = 0
         live_hosts = len(set(games.live_workers().values_list("host", flat=True)))
         try:
             with publishing.producer(build_submission.app) as producer:
-                for submission in due[:slots]:
+                for submission in due[: shares.for_uploads()]:
                     build_submission.apply_async(
                         (submission, live_hosts), producer=producer, retry=False
                     )
@@ -397,6 +400,7 @@ class Dispatcher:
                     sent += 1
         except BROKER_ERRORS as error:
             self._handle_broker_error(error)
+        self._uploads += sent
         return sent
 
     def _check_seats(self, slots: int) -> None:
@@ -427,7 +431,9 @@ class Dispatcher:
         """
         if time.monotonic() < self._broker_retry_at:
             return 0
-        planner = HintPlanner(workers, open_games)
+        if self._uploads:
+            self._uploads = bots.count_in_work(self._build_hints)
+        planner = HintPlanner(workers, open_games, self._uploads)
         planner.fill()
         if not planner.hints:
             return 0

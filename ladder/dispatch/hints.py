@@ -34,10 +34,12 @@ class PlannedHint(NamedTuple):
 class HintPlanner:
     """Chooses the games to hint at and their queues. No queue becomes long."""
 
-    def __init__(self, workers: WorkerPool, open_games: Sequence[OpenGames]) -> None:
+    def __init__(
+        self, workers: WorkerPool, open_games: Sequence[OpenGames], uploads: int = 0
+    ) -> None:
         self.hints: list[PlannedHint] = []
         self._workers = workers
-        self._shares = Shares(workers, open_games)
+        self._shares = Shares(workers, open_games, uploads)
         self._in_flight = games.in_flight(open_games)
         """The hints that no worker has followed yet, by queue."""
         self._saturated: set[str] = set()

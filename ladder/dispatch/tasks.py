@@ -9,10 +9,10 @@ import time
 from celery import shared_task
 
 from ladder.bots import validation
-from ladder.bots.hints import BUILD_TASK, validation_paused
 from ladder.extras.spot_checks import work as spot_checks
 from ladder.games.worker import registry
 from ladder.games.worker.play import RUNNING_GAMES, play
+from ladder.games.worker.subscription import validation_paused
 from ladder.ratings import selectors
 
 
@@ -23,7 +23,7 @@ def play_game(game: int) -> str:
     return play(game, registry.current_worker())
 
 
-@shared_task(name=BUILD_TASK)
+@shared_task(name="bots.build")
 def build_submission(submission_id: int, live_hosts: int = 0) -> None:
     """Validate the submission whose turn it is, which may be another one.
 

@@ -90,9 +90,15 @@ class WorkerGroup:
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """All workers that take games now, in groups."""
+    """All workers that take games now, in groups.
+
+    `plays_only` counts those of their slots that validate no uploads, and `builders`
+    the slots of other workers, which only validate uploads.
+    """
 
     groups: Sequence[WorkerGroup] = field(default_factory=tuple)
+    plays_only: int = 0
+    builders: int = 0
 
     @property
     def slots(self) -> int:

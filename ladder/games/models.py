@@ -58,6 +58,9 @@ class Worker(models.Model):
     slots = models.PositiveSmallIntegerField(
         default=1, help_text="Games at once. 0 if it only checks uploads or folds."
     )
+    upload_slots = models.PositiveSmallIntegerField(
+        default=1, db_default=1, help_text="Uploads at once. 0 if it checks none."
+    )
     memory_mb = models.PositiveIntegerField(
         null=True, blank=True, help_text="Of its host, in MiB. Null if unknown."
     )

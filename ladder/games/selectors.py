@@ -164,11 +164,17 @@ def silent_workers() -> list[Worker]:
 def worker_pool() -> WorkerPool:
     """Return the workers that take games now, grouped by what they offer."""
     slots: Counter[Capabilities | None] = Counter()
-    for worker in live_players().only(
-        "slots", "memory_mb", "languages", "sandbox", "versions"
+    plays_only = builders = 0
+    for worker in live_workers().only(
+        "slots", "upload_slots", "memory_mb", "languages", "sandbox", "versions"
     ):
+        if not worker.slots:
+            builders += worker.upload_slots
+            continue
         slots[offered(worker)] += worker.slots
-    return WorkerPool([WorkerGroup(tags, count) for tags, count in slots.items()])
+        plays_only += 0 if worker.upload_slots else worker.slots
+    groups = [WorkerGroup(tags, count) for tags, count in slots.items()]
+    return WorkerPool(groups, plays_only, builders)
 
 
 def offered(worker: Worker) -> Capabilities | None:

@@ -3,7 +3,8 @@
 A game that a ladder rates has the budget "". Every other game names the budget that
 pays for it: its kind and the user who asked for it, such as ``tournament 12``. A budget
 pays with slots for as long as its games run or have a hint, so bots that sleep use it
-up. A share that has no games of its own is lent to the others.
+up. A share that has no games of its own is lent to the others. Uploads that workers
+validate hold slots, too.
 
 Some games may last longer than TORRES_MAX_GAME_SECONDS, because of their limits. Their
 budgets end with LONG, and they borrow nothing, because nobody gets a slot back soon.
@@ -18,6 +19,8 @@ from ladder.games.capabilities import WorkerPool
 from ladder.games.sql import OpenGames
 
 LONG = "long"
+UPLOADS = "uploads -"
+"""The budget of all uploads; no user pays for it."""
 # 12 turns, each perhaps with two purchases, and the decisions outside of turns.
 MAX_DECISIONS_OF_A_SEAT = 48
 
@@ -49,11 +52,20 @@ class Shares:
     """Decides which budgets may take another slot now.
 
     `games` are all open games. Those that no worker can play count for nothing.
+    `uploads` counts the uploads that are validated, or have a hint. Workers that play
+    no games take them first.
     """
 
-    def __init__(self, workers: WorkerPool, games: Iterable[OpenGames]) -> None:
-        self._held: Counter[str] = Counter()
-        """The slots that games with a budget hold, by budget."""
+    def __init__(
+        self, workers: WorkerPool, games: Iterable[OpenGames], uploads: int = 0
+    ) -> None:
+        self._builders = workers.builders
+        self._shared = workers.slots - workers.plays_only
+        """The slots that take games and uploads."""
+        self._uploads = uploads
+        beside_games = min(max(0, uploads - self._builders), self._shared)
+        self._held: Counter[str] = Counter({UPLOADS: beside_games})
+        """The slots that games with a budget and uploads hold, by budget."""
         self._open: Counter[str] = Counter()
         """The open games with a budget, by payer."""
         self._ladder_games = 0
@@ -71,6 +83,16 @@ class Shares:
         """The slots that are not kept for ladders."""
         self._free = workers.slots - min(kept, self._ladder_games)
         """The same, with the slots for which ladders have no games."""
+
+    def for_uploads(self) -> int:
+        """Return how many more uploads may be validated now.
+
+        While games of a budget are open, uploads leave them half of the slots that are
+        not kept for ladders. They may hold one slot in any case.
+        """
+        free = self._free // 2 if self._open else self._free
+        room = self._builders + min(self._shared, max(1, free))
+        return max(0, room - self._uploads)
 
     def take(self, budget: str) -> bool:
         """Let a game have a slot; False if its budget or all budgets are used up."""

@@ -142,6 +142,7 @@ WORKER_ACCESS = (
         adds=(
             *("name", "role", "host", "versions", "languages", "sandbox", "slots"),
             *(
+                "upload_slots",
                 "memory_mb",
                 "calibration_ms",
                 "load",
@@ -154,7 +155,7 @@ WORKER_ACCESS = (
         changes=(
             *("host", "versions", "languages", "sandbox", "slots", "calibration_ms"),
             *("load", "timings", "started_at", "seen_at", "claimed_at", "gone_at"),
-            "memory_mb",
+            *("upload_slots", "memory_mb"),
         ),
         rows="role = CURRENT_USER",
     ),

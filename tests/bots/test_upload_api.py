@@ -5,14 +5,13 @@ import re
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import ANY, Mock, patch
+from unittest.mock import Mock, patch
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
-from kombu.exceptions import OperationalError
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
@@ -151,34 +150,18 @@ def test_the_form_refuses_the_name_of_a_house_bot(db: None, data_dir) -> None:
     assert not Bot.objects.exists()
 
 
-def test_an_upload_is_numbered_stored_and_sent_to_a_worker(
-    ana: APIClient, sent: Mock, django_capture_on_commit_callbacks
-) -> None:
+def test_an_upload_is_numbered_and_stored(ana: APIClient) -> None:
     slug = create(ana).json()["slug"]
 
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = post(ana, slug, zipped(bot_py=BOT))
+    answer = post(ana, slug, zipped(bot_py=BOT))
 
     assert answer.status_code == 202
     body = answer.json()
     assert answer["Location"] == f"/api/v1/submissions/{body['id']}/"
     assert (body["number"], body["status"]) == (1, "uploaded")
     assert re.fullmatch("[0-9a-f]{64}", body["digest"])
-    sent.assert_called_once_with("bots.build", (body["id"],), producer=ANY, retry=False)
     assert ana.get(answer["Location"]).json()["digest"] == body["digest"]
-
-
-def test_an_upload_is_stored_even_if_the_broker_is_away(
-    ana: APIClient, sent: Mock, django_capture_on_commit_callbacks
-) -> None:
-    sent.side_effect = OperationalError("the broker is away")
-    slug = create(ana).json()["slug"]
-
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = post(ana, slug, zipped(bot_py=BOT))
-
-    assert answer.status_code == 202
-    assert selectors.claimable_ids() == [answer.json()["id"]]
+    assert selectors.claimable_ids() == [body["id"]]
 
 
 def test_bots_are_filtered(ana: APIClient, ben: APIClient) -> None:

@@ -21,10 +21,10 @@ from ladder.bots import (
     submissions,
     validation,
 )
-from ladder.bots.hints import validation_paused
 from ladder.bots.models import Bot, Submission
 from ladder.bots.players import program_of
 from ladder.dispatch.tasks import build_submission
+from ladder.games.worker.subscription import validation_paused
 from ladder.ratings import memberships
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder

@@ -1,8 +1,13 @@
 """No kind of game and no user takes all slots of the workers."""
 
+import time
+
 import pytest
 from django.core.management import call_command
 
+from ladder.bots import submissions
+from ladder.bots.models import Submission
+from ladder.dispatch.dispatcher import Dispatcher
 from ladder.dispatch.hints import HintPlanner
 from ladder.games import attempts, capabilities, selectors, services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
@@ -19,14 +24,17 @@ SLEEPY = factories.LIMITS | {"move_ms": 10_000, "bank_ms": 100_000}
 HOST_MB = 8192
 
 
-def worker(slots: int, memory_mb: int | None = None) -> Worker:
+def worker(
+    slots: int, memory_mb: int | None = None, upload_slots: int = 1, name: str = "1"
+) -> Worker:
     return Worker.objects.create(
-        name="host:/data#1",
+        name=f"host:/data#{name}",
         host="host",
         languages=["python"],
         sandbox="full",
         versions={"rules": "1"},
         slots=slots,
+        upload_slots=upload_slots,
         memory_mb=memory_mb,
     )
 
@@ -120,6 +128,66 @@ def test_every_budget_gets_a_slot_sooner_or_later(slots: int) -> None:
     for budget in ("tournament 1", "tournament 2 long", "comparison 3"):
         crowd = [OpenGames(f"tournament {k}", "", False, "", 99) for k in range(9)]
         assert Shares(pool, [ladder, *crowd]).take(budget)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("tournament_games", "room"), [(0, 2), (8, 1)])
+def test_a_flood_of_uploads_leaves_games_their_slots(
+    tournament_games: int, room: int
+) -> None:
+    """Uploads of many accounts took all slots, and no game was played meanwhile."""
+    worker(slots=4)
+    schedule(Match.Kind.TOURNAMENT, tournament_games, "op")
+    schedule(Match.Kind.LADDER, 8)
+    flood = [factories.newest(factories.bot(f"upload-{k}")).pk for k in range(30)]
+    Submission.objects.filter(pk__in=flood).update(status=Submission.Status.UPLOADED)
+    dispatcher = Dispatcher()
+
+    def hints() -> int:
+        return dispatcher._send_build_hints(selectors.worker_pool(), time.monotonic())
+
+    assert (hints(), hints()) == (room, 0)
+    claimed = [submissions.claim(pk) for pk in flood[:room]]
+    assert hints() == 0
+    planner = HintPlanner(
+        selectors.worker_pool(), selectors.open_games(), dispatcher._uploads
+    )
+    planner.fill()
+    of_budgets = Game.objects.filter(pk__in=[hint.game for hint in planner.hints])
+    assert of_budgets.exclude(budget="").count() == (1 if tournament_games else 0)
+    submissions.reject(claimed[0], {"summary": "no"}, "")
+    assert (hints(), hints()) == (1, 0)
+
+
+@pytest.mark.django_db
+def test_uploads_that_builders_validate_take_no_slot_from_games() -> None:
+    worker(slots=2, upload_slots=0)
+    worker(slots=0, upload_slots=3, name="2")
+    schedule(Match.Kind.LADDER, 4)
+    pool = selectors.worker_pool()
+
+    assert Shares(pool, selectors.open_games(), uploads=1).for_uploads() == 2
+    assert Shares(pool, selectors.open_games(), uploads=9).take("tournament 1")
+
+
+@pytest.mark.django_db
+def test_mixed_workers_help_builders() -> None:
+    worker(slots=4)
+    worker(slots=0, upload_slots=1, name="2")
+    schedule(Match.Kind.LADDER, 4)
+    pool = selectors.worker_pool()
+
+    assert Shares(pool, selectors.open_games(), uploads=1).for_uploads() == 2
+    assert not Shares(pool, selectors.open_games(), uploads=3).take("tournament 1")
+
+
+@pytest.mark.django_db
+def test_without_open_games_all_slots_validate_uploads() -> None:
+    worker(slots=4)
+    flood = [factories.newest(factories.bot(f"upload-{k}")).pk for k in range(6)]
+    Submission.objects.filter(pk__in=flood).update(status=Submission.Status.UPLOADED)
+
+    assert Dispatcher()._send_build_hints(selectors.worker_pool(), 0.0) == 4
 
 
 @pytest.mark.django_db

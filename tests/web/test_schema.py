@@ -98,11 +98,6 @@ def test_the_schema_is_valid_and_without_warnings(tmp_path) -> None:
     )
 
 
-@pytest.fixture(autouse=True)
-def _no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ladder.bots.hints.send", lambda _: None)
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)

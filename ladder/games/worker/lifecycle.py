@@ -30,7 +30,7 @@ from ladder.games.worker import calibration, registry
 from ladder.games.worker.direct_claims import DirectClaims
 from ladder.games.worker.play import RUNNING_GAMES, OpenPlayer, RunningGames
 from ladder.games.worker.registry import WorkerInfo
-from ladder.games.worker.subscription import GAME_QUEUES, Subscription
+from ladder.games.worker.subscription import GAME_QUEUES, UPLOAD_QUEUE, Subscription
 from ladder.games.worker.timings import TIMINGS
 
 REPORT_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
@@ -182,8 +182,12 @@ class ReporterStep(bootsteps.StartStopStep):
                 "Threads of one process play the games, so that its watchdog sees all"
                 " of them. Start the worker with '--pool threads' or without --pool."
             )
-        info = self.inspect_host(parent.concurrency)  # type: ignore[attr-defined]
+        slots: int = parent.concurrency  # type: ignore[attr-defined]
         queues = parent.app.amqp.queues
+        takes_uploads = UPLOAD_QUEUE in queues.consume_from
+        info = replace(
+            self.inspect_host(slots), upload_slots=slots if takes_uploads else 0
+        )
         if GAME_QUEUES & queues.consume_from.keys():
             queues.select_add(capabilities.queue_of(info.offered))
         else:

@@ -42,6 +42,7 @@ class WorkerInfo:
     languages: list[str] = field(default_factory=list)
     sandbox: str = ""
     slots: int = 1
+    upload_slots: int = 1
     memory_mb: int | None = None
 
     @property
@@ -173,6 +174,7 @@ def register(info: WorkerInfo) -> int:
         "languages": info.languages,
         "sandbox": info.sandbox,
         "slots": info.slots,
+        "upload_slots": info.upload_slots,
         "memory_mb": info.memory_mb,
         "gone_at": None,
     }

@@ -5,12 +5,15 @@ wait until its hint counts as lost. As a drained worker is idle, it would take m
 hints of all workers. So it stops to consume the queues of games and of uploads.
 """
 
-from celery.worker import WorkController
+from threading import Event
 
-from ladder.bots.hints import validation_paused
+from celery.worker import WorkController
 
 # The common queues of games.
 GAME_QUEUES = {"play", "again", "tournament"}
+UPLOAD_QUEUE = "build"
+# Set while the worker of this process is drained: its verdicts might be wrong.
+validation_paused = Event()
 
 
 class Subscription:

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.core.validators import slug_re
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from ladder.accounts import scopes, sessions, tokens
 from ladder.accounts.models import GitHubIdentity
 from ladder.accounts.roles import is_operator
-from ladder.bots import hints, selectors as bots, services, submissions
+from ladder.bots import selectors as bots, services, submissions
 from ladder.bots.models import Bot, Submission
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
@@ -139,7 +138,6 @@ class UploadAction(PageAction):
             return None
         file = form.cleaned_data["archive"]
         submission = submissions.submit(bot, file.file, file.name)
-        transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         return redirect("submission-page", submission.pk)
 
 

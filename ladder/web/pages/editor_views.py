@@ -11,7 +11,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,7 +20,7 @@ from django.views.decorators.cache import never_cache
 
 from engine.documents import Replay
 from engine.editions import DEFAULT, PRESETS
-from ladder.bots import hints, services as bots, submissions
+from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
 from ladder.extras.editor import selectors, services
@@ -281,5 +280,4 @@ class SubmitTrialAction(PageAction):
         code = io.BytesIO(trial.source.encode())
         _, file_name = selectors.LANGUAGES[trial.language]
         submission = submissions.submit(bot, code, file_name)
-        transaction.on_commit(lambda: hints.send(submission.pk), robust=True)
         return redirect("submission-page", submission.pk)
