@@ -7,7 +7,7 @@ are the turning points. All figures are computed the same again for the same rep
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, NotRequired, TypedDict
 
@@ -25,6 +25,8 @@ FORMAT = "torres-analysis/1"
 WHAT_IF_FORMAT = "torres-what-if/1"
 GAMES = 24
 """The games from each position."""
+ROUGH_GAMES = 2
+"""The games of each alternative in the first estimate."""
 FIRST_GAMES = 4
 """The games of each alternative before the best ones get more."""
 BEST = 8
@@ -276,18 +278,23 @@ def _swings(
 
 
 def what_if(
-    document: object, ply: int, line: Sequence[str] = (), games: int = GAMES
+    document: object,
+    ply: int,
+    line: Sequence[str] = (),
+    games: int = GAMES,
+    on_estimate: Callable[[WhatIf], object] | None = None,
 ) -> WhatIf:
     """Return what each action is worth that is legal after some others.
 
     The line is played from the position before the action with this ply; without a line
     that action is among the alternatives. A purchase in the line draws the real cards.
     All alternatives get a few games, and the best of them and the played action get
-    all. Raises InvalidReplay, and EngineError if there is no such position.
+    all. `on_estimate` is called with estimates from fewer games, as soon as there are
+    some. Raises InvalidReplay, and EngineError if there is no such position.
     """
     game = position_after(document, ply, line)
     played = None if line else _played(document, ply)
-    return _compare(game, ply, line, games, played)
+    return _compare(game, ply, line, games, played, on_estimate)
 
 
 def what_if_from(
@@ -303,7 +310,12 @@ def what_if_from(
 
 
 def _compare(
-    game: TorresGame, ply: int, line: Sequence[str], games: int, played: str | None
+    game: TorresGame,
+    ply: int,
+    line: Sequence[str],
+    games: int,
+    played: str | None,
+    on_estimate: Callable[[WhatIf], object] | None = None,
 ) -> WhatIf:
     policy = Policy(game.rules)
     position, seat = game.position, game.position.seat
@@ -317,34 +329,43 @@ def _compare(
 
         return policy.outlook(start, number, f"if {ply}", game.forfeited)
 
-    first = {action: outlook(action, min(FIRST_GAMES, games)) for action in moves}
-    ordered = sorted(first, key=lambda action: -first[action].leads[seat])
-    chosen = {*ordered[:BEST], *({played} if played else ())}
-    final = {
-        action: outlook(action, games) if action in chosen else first[action]
-        for action in ordered
-    }
-    ordered.sort(key=lambda a: (a not in chosen, -final[a].leads[seat]))
-    best = ordered[:MAX_LISTED]
-    return {
-        "format": WHAT_IF_FORMAT,
-        "ply": ply,
-        "line": list(line),
-        "seat": seat,
-        "decision": str(game.decision),
-        "actions": len(ordered),
-        "alternatives": [
-            {
-                "action": action,
-                "games": final[action].games,
-                "lead": round(final[action].leads[seat], 2),
-                "error": round(final[action].lead_errors[seat], 2),
-                "chance": round(final[action].chances[seat], 3),
-                "played": action == played,
-            }
-            for action in best
-        ],
-    }
+    def favourites(outlooks: Mapping[str, Outlook]) -> set[str]:
+        best = sorted(moves, key=lambda action: -outlooks[action].leads[seat])[:BEST]
+        return {*best, *({played} if played else ())}
+
+    def listing(outlooks: Mapping[str, Outlook], chosen: set[str]) -> WhatIf:
+        ordered = sorted(
+            outlooks.items(),
+            key=lambda each: (each[0] not in chosen, -each[1].leads[seat]),
+        )
+        return {
+            "format": WHAT_IF_FORMAT,
+            "ply": ply,
+            "line": list(line),
+            "seat": seat,
+            "decision": str(game.decision),
+            "actions": len(ordered),
+            "alternatives": [
+                {
+                    "action": action,
+                    "games": found.games,
+                    "lead": round(found.leads[seat], 2),
+                    "error": round(found.lead_errors[seat], 2),
+                    "chance": round(found.chances[seat], 3),
+                    "played": action == played,
+                }
+                for action, found in ordered[:MAX_LISTED]
+            ],
+        }
+
+    outlooks: dict[str, Outlook] = {}
+    for number in (ROUGH_GAMES, FIRST_GAMES) if on_estimate else (FIRST_GAMES,):
+        outlooks = {action: outlook(action, min(number, games)) for action in moves}
+        if on_estimate:
+            on_estimate(listing(outlooks, favourites(outlooks)))
+    chosen = favourites(outlooks)
+    deeper = {action: outlook(action, games) for action in chosen}
+    return listing(outlooks | deeper, chosen)
 
 
 def position_after(document: object, ply: int, line: Sequence[str]) -> TorresGame:

@@ -26,7 +26,7 @@ from ladder.dispatch import retention
 from ladder.dispatch.changes import ChangeDetector
 from ladder.extras.analysis import selectors, services, work
 from ladder.extras.analysis.jobs import ANALYSE_GAMES
-from ladder.extras.analysis.models import Analysis
+from ladder.extras.analysis.models import Analysis, AnalysisStatus
 from ladder.extras.analysis.services import request_analysis
 from ladder.games import visibility
 from ladder.games.models import Game, Match
@@ -94,6 +94,31 @@ def test_the_result_is_that_of_the_engine(game) -> None:
     assert row is not None
     assert row.document == turning_points.what_if(replay_of(game), ply, games=2)
     assert work.work_off() == 0
+
+
+def test_what_if_shows_an_estimate_while_it_is_computed(
+    game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    address = f"/games/{game.pk}/what-if/?ply=5"
+
+    def look(status: AnalysisStatus, **values: object) -> dict[str, object]:
+        row = request_analysis(person(), game, 5)
+        shown = text(Client(), address)
+        seen.append(
+            (row.status, "estimate from few games" in shown, "And then?" in shown)
+        )
+        api = Client().get(f"/api/v1/analyses/{row.pk}/").json()
+        assert (api["status"], api["document"]) == ("running", None)
+        return ended(status, **values)
+
+    ended = work._end
+    monkeypatch.setattr(work, "_end", look)
+    request_analysis(person(), game, 5)
+    work.work_off()
+
+    assert seen == [("running", True, True)]
+    assert "estimate from few games" not in text(Client(), address)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +406,7 @@ def test_the_lease_is_renewed_while_an_analysis_runs(game, monkeypatch) -> None:
     assert analysis is not None
     before = Analysis.objects.get().lease_until
 
-    def slow(_: Analysis) -> tuple[dict[str, Any], list[Any]]:
+    def slow(*_: object) -> tuple[dict[str, Any], list[Any]]:
         until(lambda: Analysis.objects.get().lease_until > before)
         return {"note": "slow"}, []
 

@@ -189,7 +189,7 @@ def test_a_killed_process_has_paid_for_its_story(game, monkeypatch) -> None:
     monkeypatch.setattr(lease_keeper, "RENEW_INTERVAL_S", 0)
     paid: list[float] = []
 
-    def killed(_: Analysis) -> None:
+    def killed(*_: object) -> None:
         until(lambda: Analysis.objects.get().cpu_s > 0)
         paid.append(Analysis.objects.get().cpu_s)
         raise SystemExit

@@ -18,6 +18,7 @@ from engine.strategy import RoundSearches
 from engine.turning_points import (
     MAX_LISTED,
     Swing,
+    WhatIf,
     analyse,
     game_at,
     turning_points,
@@ -239,8 +240,14 @@ def test_what_if_compares_all_legal_actions() -> None:
     game = game_at(replay, ply)
     actions = [action for move in replay["moves"] for action in move["actions"]]
 
-    result = what_if(replay, ply, games=6)
+    estimates: list[WhatIf] = []
 
+    result = what_if(replay, ply, games=6, on_estimate=estimates.append)
+
+    rough, better = estimates
+    assert {entry["games"] for entry in rough["alternatives"]} == {2}
+    assert {entry["games"] for entry in better["alternatives"]} == {4}
+    assert result == what_if(replay, ply, games=6)
     listed = result["alternatives"]
     assert result["actions"] == len(game.legal())
     assert len(listed) == min(MAX_LISTED, result["actions"])

@@ -4,6 +4,9 @@ from ladder.common.commands import be_nice
 from ladder.common.jobs import Job
 from ladder.extras.analysis import selectors, stories, work
 
+STAY_S = 60.0
+"""The process stays this long after the last request of a person."""
+
 
 def _is_due() -> bool:
     """True if an analysis waits, if its process was killed, or if a story may begin."""
@@ -14,8 +17,7 @@ def _is_due() -> bool:
 
 def _run() -> None:
     be_nice()
-    work.work_off()
+    work.work_off(STAY_S)
 
 
-# The look for a story takes up to 20 ms of a processor.
-ANALYSE_GAMES = Job("analyse_games", _is_due, _run, check_interval_s=3)
+ANALYSE_GAMES = Job("analyse_games", _is_due, _run, check_interval_s=1)

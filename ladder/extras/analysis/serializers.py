@@ -48,7 +48,8 @@ class AnalysisSerializer(serializers.ModelSerializer[Analysis]):
 
     @extend_schema_field(serializers.DictField(allow_null=True))
     def get_document(self, analysis: Analysis) -> dict[str, object] | None:
-        document: dict[str, object] | None = analysis.document
+        is_finished = analysis.status == AnalysisStatus.FINISHED
+        document: dict[str, object] | None = analysis.document if is_finished else None
         return document
 
     @cached_property

@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import structlog
@@ -21,7 +22,9 @@ from ladder.games import visibility
 from ladder.games.models import MAX_REASON_CHARS, Game
 from ladder.games.worker.lease_keeper import LeaseKeeper
 from torres.common.errors import LadderError
+from torres.common.pause import pause
 
+LOOK_INTERVAL_S = 0.3
 LEASE = timedelta(minutes=10)
 """The process renews it while it computes. After this time it was killed."""
 PLAIN_GAMES = 4
@@ -31,16 +34,26 @@ FAILED = "The service failed to compute it. Its operator was informed."
 log = structlog.get_logger()
 
 
-def work_off() -> int:
+def work_off(stay_s: float = 0.0) -> int:
     """Compute all analyses that wait, then stories within their budget.
 
-    Return how many were computed.
+    After a request of a person the process stays for ``stay_s`` seconds, because most
+    people compare one position after the other, and a new process takes a second or two
+    to start. Return how many were computed.
     """
     count = 0
-    while (analysis := _next()) is not None:
-        compute(analysis)
-        count += 1
-    return count
+    until = time.monotonic()
+    while True:
+        stays = time.monotonic() < until
+        analysis = claim() if stays else _next()
+        if analysis is not None:
+            compute(analysis)
+            count += 1
+            until = until if analysis.story else time.monotonic() + stay_s
+        elif stays:
+            pause(LOOK_INTERVAL_S)
+        else:
+            return count
 
 
 def _next() -> Analysis | None:
@@ -93,7 +106,7 @@ def compute(analysis: Analysis) -> None:
     )
     keeper.start()
     try:
-        values, reviews = _result(analysis)
+        values, reviews = _result(analysis, store)
         with transaction.atomic():
             if store(**values):
                 SeatReview.objects.bulk_create(reviews)
@@ -101,14 +114,25 @@ def compute(analysis: Analysis) -> None:
         keeper.close()
 
 
-def _result(analysis: Analysis) -> tuple[dict[str, object], list[SeatReview]]:
-    """Return how an analysis ends, and the reviews of the seats of a whole game."""
+def _result(
+    analysis: Analysis, store: Callable[..., object]
+) -> tuple[dict[str, object], list[SeatReview]]:
+    """Return how an analysis ends, and the reviews of the seats of a whole game.
+
+    Estimates of what if are stored at once, so that people see them.
+    """
     try:
         game: Game = visibility.games().get(pk=analysis.game_id)
         replay = json.loads(visibility.replay(game))
         games = GAMES if engine.compiled else PLAIN_GAMES
         if analysis.ply is not None:
-            document = what_if(replay, analysis.ply, analysis.line, games)
+            document = what_if(
+                replay,
+                analysis.ply,
+                analysis.line,
+                games,
+                on_estimate=lambda estimate: store(document=estimate),
+            )
             return _end(AnalysisStatus.FINISHED, document=document), []
         whole = analyse(replay, games)
         reviews = _reviews(analysis, game, review_seats(replay, whole))

@@ -69,7 +69,8 @@ class WhatIfPage(_AnalysisPage):
         game = self.game(pk)
         ply, line = position_asked(request.GET)
         row = selectors.what_if(game, ply, line)
-        document = row.document if row is not None else None
+        failed = row is None or row.status == AnalysisStatus.FAILED
+        document = None if failed or row is None else row.document
         torres = watching.position(game, ply, line)
         text = text_of(torres.position, torres.rules) if torres else ""
         return self.page(
