@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.bench.startup import MAX_START_PER_PIP, TRIES, start_per_pip
 from tests.cli.conftest import TORRES
 from tests.conftest import part_missing
 from torres.cli.commands import COMMANDS
@@ -80,15 +79,6 @@ def test_the_page_and_the_table_name_every_command(command: str) -> None:
 @pytest.mark.parametrize("command", sorted(REPORTING & set(COMMANDS)))
 def test_a_command_that_reports_results_has_json(command: str) -> None:
     assert "--json" in help_of(command)
-
-
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_a_command_starts_fast(command: str) -> None:
-    ratios = [start_per_pip(command)]
-    while min(ratios) > MAX_START_PER_PIP and len(ratios) < TRIES:
-        ratios.append(start_per_pip(command))  # something else may have slowed it down
-
-    assert min(ratios) <= MAX_START_PER_PIP
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

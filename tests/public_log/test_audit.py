@@ -49,7 +49,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("data_dir", "committed_decks", "scripted_players"),
 ]
-GAMES = 6
+GAMES = 4
 
 
 @pytest.fixture

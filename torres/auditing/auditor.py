@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from torres.auditing import public_view
 from torres.auditing.cosignatures import (
@@ -29,7 +29,6 @@ from torres.auditing.pairings import PairingCounts, PairingsAudit
 from torres.auditing.ratings import RatingsAudit
 from torres.auditing.statistics import ReadStatistics
 from torres.auditing.story import StoryReader
-from torres.auditing.strengths import compare_strengths
 from torres.auditing.tournaments import (
     ReadStandings,
     ReadTournament,
@@ -38,9 +37,17 @@ from torres.auditing.tournaments import (
 )
 from torres.common.answers import BotAnswer, GameAnswer
 from torres.common.json_object import JsonObject
+from torres.common.lazy_import import lazy_import
 from torres.common.pause import pause
 from torres.tlog.checkpoints import TreeHead
 from torres.tlog.notes import BadNote, SignedNote, VerifierKey
+
+if TYPE_CHECKING:
+    from torres.auditing import strengths
+else:
+    # Its import takes 200 ms. Without numpy the command ends now, and not at the end.
+    lazy_import("numpy")
+    strengths = lazy_import("torres.auditing.strengths")
 
 PAUSE_S = 2.0
 COPIES = 10
@@ -193,7 +200,7 @@ def audit(
         *public_view.compare_leaderboards(view, ratings),
         *public_view.stale_answers(view, ratings),
         *public_view.compare_counts(view, ratings),
-        *compare_strengths(view, ratings),
+        *strengths.compare_strengths(view, ratings),
         *public_view.compare_names(view, ratings),
         *public_view.compare_datasets(view, story),
         *check_decisions(story, view.forfeits()),
