@@ -28,14 +28,14 @@ _ROOFS = (
     "#d8b07c",
     "#cb9b60",
     "#bb8446",
-    "#a36d34",
+    "#98632d",
     "#895626",
     "#6f421b",
     "#553012",
 )
 _SOUTH, _EAST, _DOOR, _EDGE = "#b98a55", "#8d6135", "#3a230d", "#5b3a1a"
 _KING, _KING_EDGE, _KNIGHT_EDGE = "#ffd84a", "#5c4700", "#ffffff"
-_INK, _SOFT, _ON_LIGHT, _ON_DARK = "#211c15", "#675d4f", "#2b1905", "#fff4e2"
+_INK, _SOFT, _ON_LIGHT, _ON_DARK = "#211c15", "#675d4f", "#140b02", "#fff4e2"
 IN_THE_DARK = {_GROUND: "#2b261f", _GRID: "#3a342b", _SOFT: "#b0a593", _INK: "#eee6da"}
 """The colours that differ on a dark page."""
 

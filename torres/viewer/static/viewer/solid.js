@@ -154,7 +154,7 @@ export class SolidBoard {
     const levels = frame.heights.flatMap((height, index) => (height && !taken.has(spaceName(index)) ? [[height, spaceName(index)]] : []));
     texts.load([
       ...names.flatMap(([text, x, z]) => labels.corners([x, 0, z], text, soft, "", LABEL)),
-      ...levels.flatMap(([height, space]) => labels.corners(top(frame, space), String(height), height > 4 ? "#fff4e2" : "#2b1905", "", LABEL)),
+      ...levels.flatMap(([height, space]) => labels.corners(top(frame, space), String(height), height > 4 ? "#fff4e2" : "#140b02", "", LABEL)),
     ]);
     const seatColour = (seat) => css(this.colours(`seat${seat}`));
     const points = (frame.ends_phase ? frame.castles : []).flatMap(({ spaces, seats }) => seats.map(([seat, , gained], k) => ({ seat, gained, space: spaces[0], k })));
