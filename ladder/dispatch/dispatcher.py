@@ -139,7 +139,7 @@ class Dispatcher:
         self._build_hints: dict[int, float] = {}
         """When a hint was last sent for an upload, by submission."""
         self._uploads = 0
-        """How many uploads hold a slot, or soon will."""
+        """The number of uploads that are validated or have a hint."""
         self._matchmaking: dict[int, MatchmakingSession] = {}
         self._units = Containment()
         self._reported_at = _NEVER

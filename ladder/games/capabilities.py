@@ -92,8 +92,8 @@ class WorkerGroup:
 class WorkerPool:
     """All workers that take games now, in groups.
 
-    `plays_only` counts those of their slots that validate no uploads, and `builders`
-    the slots of other workers, which only validate uploads.
+    `plays_only` is the number of their slots that validate no uploads. `builders` is
+    the number of slots of the workers that only validate uploads.
     """
 
     groups: Sequence[WorkerGroup] = field(default_factory=tuple)
