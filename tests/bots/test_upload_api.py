@@ -3,16 +3,13 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock, patch
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
-from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from ladder.accounts import tokens
@@ -21,17 +18,6 @@ from ladder.bots import house_bots, selectors, services, submissions
 from ladder.bots.models import Bot, Submission
 
 BOT = b"print('ready')\n"
-
-
-@pytest.fixture(autouse=True)
-def sent(settings: Settings) -> Iterator[Mock]:
-    """The function that sends hints to the workers, as a mock.
-
-    The broker in memory would get none.
-    """
-    settings.CELERY_BROKER_URL = "redis://broker.example.org"
-    with patch("celery.Celery.send_task") as send:
-        yield send
 
 
 def zipped(**files: bytes) -> bytes:
