@@ -287,8 +287,8 @@ vars().update(env.email("TORRES_EMAIL_URL"))  # EMAIL_BACKEND, EMAIL_HOST, …
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("TORRES_EMAIL_FROM", default="")
 
-# The sandbox level that uploaded bots require: full, reduced or none. Bots wait as long
-# as no worker offers this level.
+# The sandbox level that uploaded bots require: isolated, full, reduced or none. Bots
+# wait as long as no worker offers this level.
 TORRES_SANDBOX = env.str("TORRES_SANDBOX", default="full")
 TORRES_UNSAFE = env.bool("TORRES_UNSAFE", default=False)
 if TORRES_SANDBOX == "none" and IS_POSTGRESQL and not TORRES_UNSAFE:

@@ -232,3 +232,8 @@ def full() -> Iterator[Sandbox]:
 @pytest.fixture(scope="module")
 def none() -> Iterator[Sandbox]:
     yield from open_or_skip("none")
+
+
+@pytest.fixture(scope="module")
+def isolated() -> Iterator[Sandbox]:
+    yield from open_or_skip("isolated")

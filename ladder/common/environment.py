@@ -80,7 +80,7 @@ BOUNDS: Mapping[str, Bounds] = {
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "OTEL_EXPORTER_OTLP_PROTOCOL": ("http/protobuf",),
     "OTEL_TRACES_EXPORTER": ("otlp", "none"),
-    "TORRES_SANDBOX": ("full", "reduced", "none"),
+    "TORRES_SANDBOX": ("isolated", "full", "reduced", "none"),
     "TORRES_SIGN_UP": ("open", "invitation", "closed"),
 }
 SCHEMES: Mapping[str, tuple[str, ...]] = {

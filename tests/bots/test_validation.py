@@ -22,7 +22,7 @@ from ladder.bots import (
     validation,
 )
 from ladder.bots.models import Bot, Submission
-from ladder.bots.players import program_of
+from ladder.bots.players import program_of, sandbox_for
 from ladder.dispatch.tasks import build_submission
 from ladder.games.worker.subscription import validation_paused
 from ladder.ratings import memberships
@@ -32,7 +32,7 @@ from ladder.ratings.selectors import validation_forms
 from tests.factories import make_bot
 from torres.checking.forms import default_forms
 from torres.runner.protocol import Limits
-from torres.runner.sandbox import SandboxUnavailable
+from torres.runner.sandbox import SandboxUnavailable, probe
 from torres.upload import checks
 
 Status = Submission.Status
@@ -198,6 +198,20 @@ def test_a_bot_becomes_ready_in_the_full_sandbox(bot: Bot, settings) -> None:
     settings.TORRES_SANDBOX = "full"
 
     assert validated(upload(bot, GOOD)).status == Status.READY
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("isolated")
+def test_level_isolated_is_for_the_bots_of_people(bot: Bot, settings) -> None:
+    settings.TORRES_SANDBOX = "isolated"
+
+    submission = validated(upload(bot, GOOD))
+
+    assert submission.status == Status.READY
+    assert sandbox_for(submission).level == "isolated"
+    bot.house = True
+    assert sandbox_for(Submission(bot=bot)).level == probe().level == "full"
 
 
 C_BOT = r"""

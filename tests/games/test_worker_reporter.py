@@ -8,6 +8,7 @@ from ladder.games.worker import lifecycle, registry
 from ladder.games.worker.lifecycle import WorkerReporter
 from ladder.games.worker.play import RunningGames
 from tests.games import factories
+from torres.runner.sandbox import LEVELS
 
 pytestmark = pytest.mark.django_db
 
@@ -102,7 +103,7 @@ def test_a_worker_reports_what_it_offers(alarms):
     assert row.slots == 2
     assert "python" in row.languages
     assert set(row.versions) == {"python", "service", "celery", "rules"}
-    assert row.sandbox == "full"
+    assert row.sandbox == LEVELS[-1]
 
 
 def test_a_claim_does_not_overwrite_what_a_worker_offers(alarms):

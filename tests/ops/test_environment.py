@@ -116,7 +116,7 @@ def test_a_mistyped_switch_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
-        ({"TORRES_SANDBOX": "fully"}, "is 'fully'. Set it to full, reduced, none"),
+        ({"TORRES_SANDBOX": "fully"}, "is 'fully'. Set it to isolated, full, reduced"),
         ({"TORRES_SIGN_UP": "Open"}, "is 'Open'. Set it to open, invitation, closed"),
         ({"DATABASE_URL": "mysql://a:b@c/d"}, "Use postgres:// or postgresql:// or"),
         ({"DATABASE_URL": "postgres://a:b@c:port/d"}, "no URL that the service can"),

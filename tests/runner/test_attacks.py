@@ -13,6 +13,7 @@ from torres.runner.protocol import Limits
 from torres.runner.sandbox import Sandbox
 from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
 from torres.runner.sandbox.cgroup_manager import CgroupManager
+from torres.runner.sandbox.gvisor import GvisorSandbox
 from torres.runner.sandbox.host import Host
 
 pytestmark = pytest.mark.sandbox
@@ -26,10 +27,28 @@ FORFEITS = {
     "fork_bomb": {"timeout", "memory"},
     "fork_sessions": {"timeout", "memory"},
 }
+"""The attacks that cost the attacker its seat. All others fail and have no effect."""
 THROUGH_BUBBLEWRAP = {"chan_descriptor_numbers"}
 """It mounts a whole /proc, and a process with Landlock could not mount anything."""
-"""The attacks that cost the attacker its seat. All others fail and have no effect."""
+THROUGH_TO_GVISOR = {
+    *("chan_descriptor_numbers", "chan_host_counters", "file_evict_cache"),
+    *("file_host_facts", "file_lock_channel", "file_other_bots", "fork_core_dump"),
+    *("mem_record_locks", "priv_risky_calls", "priv_set_uid", "priv_terminal"),
+    "proc_oom_score",
+}
+"""They reach only the bot's own kernel, which refuses a call with EPERM, keeps locks,
+and shows numbers of its own."""
+FORFEITS_TO_GVISOR = {
+    # It refuses no process and no thread, and it keeps files in its own memory.
+    "fork_count": {"memory", "crash"},
+    "fork_threads": {"timeout", "memory", "crash"},
+    "mem_many_files": {"memory"},
+}
 NAMES = sorted(p.stem for p in ATTACKS.glob("*.py") if p.stem != "kit")
+OF_EACH_FAMILY = [
+    *("chan_host_counters", "file_lock_channel", "fork_bomb", "mem_heap"),
+    *("net_inet_tcp", "priv_user_namespace", "proc_worker_memory"),
+]
 LIMITS = Limits(memory_mb=96)
 
 
@@ -100,6 +119,22 @@ def test_the_attack_is_held_in_bubblewrap(
     assert_held(name, bubblewrap, folder, host)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_EACH_FAMILY)
+def test_an_attack_of_each_family_is_held_at_level_isolated(
+    name: str, isolated: Sandbox, folder: Path, host: dict[str, str]
+) -> None:
+    assert_held(name, isolated, folder, host)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", NAMES)
+def test_the_attack_is_held_at_level_isolated(
+    name: str, isolated: Sandbox, folder: Path, host: dict[str, str]
+) -> None:
+    assert_held(name, isolated, folder, host)
+
+
 def assert_held(
     name: str, sandbox: Sandbox, folder: Path, host: dict[str, str]
 ) -> None:
@@ -108,14 +143,19 @@ def assert_held(
     game = contest(bot, sandbox, move_ms=1_500 if "fork" in name else 15_000)
 
     expected = FORFEITS.get(name)
-    if name == "mem_many_files" and isinstance(sandbox, BubblewrapSandbox):
-        expected = {"memory"}  # bwrap cannot limit the number of files.
+    known: set[str] = set()
+    if isinstance(sandbox, BubblewrapSandbox):
+        known = THROUGH_BUBBLEWRAP
+        if name == "mem_many_files":
+            expected = {"memory"}  # bwrap cannot limit the number of files.
+    if isinstance(sandbox, GvisorSandbox):
+        known = THROUGH_TO_GVISOR
+        expected = FORFEITS_TO_GVISOR.get(name, expected)
     if expected:
         assert game.fault is not None
         assert game.fault.reason in expected, game.fault
     else:
         assert game.fault is None, f"{game.fault} {game.stderr}"
-        known = THROUGH_BUBBLEWRAP if isinstance(sandbox, BubblewrapSandbox) else ()
         expected_report = "THROUGH" if name in known else "HELD"
         assert game.stderr.startswith(expected_report), game.stderr
         assert game.answers == 3

@@ -54,6 +54,19 @@ def test_the_starter_plays_a_game_at_level_full(language, full, tmp_path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+@pytest.mark.parametrize("language", ["python", "javascript", "cpp", "java"])
+def test_a_bot_is_built_and_plays_at_level_isolated(
+    language, isolated, tmp_path
+) -> None:
+    need(language)
+    program = compiler.prepared(locate(KITS / language), isolated, tmp_path)
+
+    assert set(whole_game(program, isolated)) == {0, 1}
+    assert groups_left() == []
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
 @pytest.mark.parametrize("language", ["python", "javascript", "go", "java"])
 def test_a_built_bot_plays_in_a_landlock_sandbox(language, full, tmp_path) -> None:
     need(language)

@@ -97,6 +97,8 @@ SANDBOXES = {
     "landlock": "from torres.runner.sandbox.landlock import LandlockSandbox;"
     " from torres.runner.sandbox.host import Host;"
     " sandbox = LandlockSandbox(Host.from_environment())",
+    "gvisor": "from torres.runner.sandbox import open_sandbox;"
+    " sandbox = open_sandbox('isolated')",
 }
 
 
@@ -104,6 +106,8 @@ SANDBOXES = {
 def test_a_killed_worker_leaves_no_process(full, backend: str) -> None:
     if backend == "landlock" and landlock_version() < MIN_VERSION_OWN_UID:
         pytest.skip(f"this kernel has no Landlock of version {MIN_VERSION_OWN_UID}")
+    if backend == "gvisor":
+        need_program("runsc", "runsc")
     code = f"""
 from tests.runner.factories import *
 {SANDBOXES[backend]}

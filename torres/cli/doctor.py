@@ -27,15 +27,17 @@ def doctor(*, as_json: bool) -> None:
     hold, and for each language that is not installed, the command says what to do.
 
     The exit code is 1 if the level is below the configured one. The environment
-    variable TORRES_SANDBOX configures it: none, reduced or full (the default).
+    variable TORRES_SANDBOX configures it: none, reduced, full (the default) or
+    isolated, which is tried only if it is configured.
 
     \b
     Examples:
       torres doctor
       TORRES_SANDBOX=reduced torres doctor --json
+      TORRES_SANDBOX=isolated torres doctor
     """
     configured = _configured_level()
-    report = probe()
+    report = probe(configured)
     enough = LEVELS.index(report.level) >= LEVELS.index(configured)
     if as_json:
         document = {"configured": configured, "enough": enough, **asdict(report)}

@@ -54,12 +54,13 @@ def offered_languages() -> dict[str, str]:
 def refusal(player: Player | None) -> str:
     """Return why this person may run no code here; "" if they may.
 
-    Code of people without an account runs at the best level of the sandbox only.
+    Code of people without an account runs at level full of the sandbox, or above.
     """
     if not (settings.TORRES_TRIALS_PER_HOUR and practice.is_switched_on()):
         return "This service runs no code from the editor. At home, use: torres check"
     has_account = player is not None and not isinstance(player, Guest)
-    guests_run = guests.are_welcome() and settings.TORRES_SANDBOX == "full"
+    is_safe = settings.TORRES_SANDBOX in {"full", "isolated"}
+    guests_run = guests.are_welcome() and is_safe
     if has_account or guests_run:
         return ""
     return "This service runs code of people with an account only. Sign in to run it."

@@ -31,7 +31,7 @@ from torres.checking.judgement import judge
 from torres.common.shorten import shorten
 from torres.runner import languages
 from torres.runner.protocol import SHOWN_STDERR_BYTES
-from torres.runner.sandbox import Level, Program, SandboxUnavailable
+from torres.runner.sandbox import LEVELS, Level, Program, SandboxUnavailable
 
 MAX_S = 60.0
 TOO_LONG = (
@@ -113,7 +113,9 @@ def _played(trial: TrialGame, keeper: LeaseKeeper) -> dict[str, Any]:
         if keeper.stopped.is_set():
             raise TrialStopped
 
-    level = "full" if trial.guest else cast("Level", settings.TORRES_SANDBOX)
+    level = cast("Level", settings.TORRES_SANDBOX)
+    if trial.guest:
+        level = max(level, "full", key=LEVELS.index)
     form = GameForm(trial.ruleset, SEATS, LIMITS)
     seed = secrets.token_hex(16)
     with TemporaryDirectory(dir=scratch_folder(), prefix="trial-") as folder:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 from django.conf import settings
 from django.db import connection
@@ -26,7 +27,7 @@ from ladder.games.models import MAX_REASON_CHARS, Game, GameStatus, Worker
 from ladder.games.worker.timings import Histogram
 from torres.common.locks import lock
 from torres.runner.languages import LANGUAGES, missing
-from torres.runner.sandbox import LEVELS, probe
+from torres.runner.sandbox import LEVELS, Level, probe
 from torres.runner.tool_versions import tool_versions
 
 # The columns of Worker are wide enough for these.
@@ -57,7 +58,7 @@ def inspect_host(slots: int) -> WorkerInfo:
     return WorkerInfo(
         versions=_versions(),
         languages=[language.name for language in LANGUAGES if not missing(language)],
-        sandbox=probe().level,
+        sandbox=probe(cast("Level", settings.TORRES_SANDBOX)).level,
         slots=slots,
         memory_mb=_memory_mb(),
     )

@@ -1,8 +1,9 @@
 """The interface of a sandbox: it starts a program and returns a handle to control it.
 
-A level says how strictly a bot is confined: ``full`` (namespaces, seccomp, control
-groups, a user id of its own), ``reduced`` (less than that; README.md in this folder
-has the table) or ``none`` (a person's own bots on that person's own machine).
+A level says how strictly a bot is confined: ``isolated`` (a kernel of its own),
+``full`` (namespaces, seccomp, control groups, a user id of its own), ``reduced`` (less
+than that; README.md in this folder has the table) or ``none`` (a person's own bots on
+that person's own machine).
 """
 
 import signal as signals
@@ -17,8 +18,8 @@ from torres.runner.protocol import Limits
 KILL_SIGNAL = 9
 """SIGKILL, which not every system has."""
 
-Level = Literal["full", "reduced", "none"]
-LEVELS: tuple[Level, ...] = ("none", "reduced", "full")
+Level = Literal["isolated", "full", "reduced", "none"]
+LEVELS: tuple[Level, ...] = ("none", "reduced", "full", "isolated")
 """From the weakest to the strongest."""
 
 

@@ -16,6 +16,7 @@ from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
     SHM_BYTES,
+    Own,
     ZygoteSandbox,
 )
 from torres.runner.zygote.messages import SpawnOrder
@@ -46,7 +47,7 @@ class BubblewrapSandbox(ZygoteSandbox):
         self.level = "full" if cgroups else "reduced"
         self._proc = proc
 
-    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
+    def _order(self, program: Program, limits: Limits, _own: Own) -> SpawnOrder:
         argv = [
             *("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *_ISOLATION),
             *self._mounts(program, limits),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.referee import ServiceFault
-from torres.runner.protocol import Limits
 from torres.runner.sandbox.proc import pressure
 
 KILL_TIMEOUT_S = 5.0
@@ -84,14 +83,14 @@ class Cgroup:
         self._tasks_files = [f.path / "tasks" for f in folders if not f.v2]
         self._folder_v2 = next((f.path for f in folders if f.v2), None)
 
-    def limit(self, limits: Limits, pids: int) -> None:
-        """Set the limits; ``pids`` is the maximum of processes and threads together.
+    def limit(self, memory_mb: int, pids: int) -> None:
+        """Set the limits: of memory in MiB, and of processes and threads together.
 
         Raises ServiceFault.
         """
         try:
             write(self._pids_max, pids)
-            self._memory_limit = limits.memory_mb * _MIB
+            self._memory_limit = memory_mb * _MIB
             self._limit_memory(self._memory_limit)
         except OSError as why:
             raise ServiceFault(

@@ -7,6 +7,8 @@ report.
 import os
 import shutil
 import sys
+from contextlib import closing
+from dataclasses import replace
 from functools import cache
 
 from torres.runner.sandbox import landlock, namespaces
@@ -20,6 +22,7 @@ from torres.runner.sandbox.api import (
 )
 from torres.runner.sandbox.bubblewrap import BubblewrapSandbox
 from torres.runner.sandbox.cgroup_manager import CgroupManager, NoCgroups
+from torres.runner.sandbox.gvisor import GvisorSandbox
 from torres.runner.sandbox.host import Host
 from torres.runner.sandbox.landlock import LandlockSandbox
 from torres.runner.sandbox.namespaces import NamespaceSandbox
@@ -54,31 +57,64 @@ def open_sandbox(level: Level) -> Sandbox:
     """Return a sandbox of at least ``level``. Raises SandboxUnavailable."""
     if level == "none":
         return UnconfinedSandbox()
-    reached = probe()
+    reached = probe(level)
     if LEVELS.index(reached.level) < LEVELS.index(level):
         raise SandboxUnavailable(
             f"The sandbox reaches level {reached.level} here, not {level}."
             f" {reached.reasons()}. Run torres doctor for details."
         )
+    if level == "isolated":
+        return GvisorSandbox(Host.from_environment(), CgroupManager.open())
     return _strongest()
 
 
+def probe(wanted: Level = "full") -> SandboxReport:
+    """Try every control on this machine; return the same report for later calls.
+
+    Level ``isolated`` is tried only if it is wanted: a kernel for each bot costs time,
+    so nobody gets it unasked.
+    """
+    return _probe_isolated() if wanted == "isolated" else _probe()
+
+
 @cache
-def probe() -> SandboxReport:
-    """Try every control on this machine; return the same report for later calls."""
+def _probe() -> SandboxReport:
     requirements = _requirements()
     if not all(control.held for control in requirements):
         return SandboxReport("none", tuple(requirements))
     cgroups = _cgroups_control()
     sandbox = _strongest()
-    try:
+    with closing(sandbox):
         namespaces_made = _namespace_controls(sandbox)
         tried = try_controls(sandbox)
-        controls = [*requirements, cgroups, *namespaces_made, *tried]
-    finally:
-        sandbox.close()
+    controls = [*requirements, cgroups, *namespaces_made, *tried]
     with_cures = tuple(_with_cure(control) for control in controls)
     return SandboxReport(_level(with_cures), with_cures)
+
+
+@cache
+def _probe_isolated() -> SandboxReport:
+    """Try every control with gVisor; if one is not held, the level is a lower one."""
+    parts = [_part("runsc", "runsc"), _part("bwrap", "bubblewrap")]
+    requirements = [*_requirements(), *parts, _cgroups_control()]
+    if not all(control.held for control in requirements):
+        return _below_isolated(requirements)
+    with closing(GvisorSandbox(Host.from_environment(), CgroupManager.open())) as own:
+        controls = [*requirements, *try_controls(own)]
+    if not all(control.held for control in controls):
+        return _below_isolated(controls)
+    return SandboxReport("isolated", tuple(controls))
+
+
+def _below_isolated(controls: list[Control]) -> SandboxReport:
+    """Return the report of ``_probe`` with those of gVisor's controls that failed."""
+    below = _probe()
+    failed = [
+        replace(_with_cure(control), name=f"gVisor: {control.name}")
+        for control in controls
+        if not control.held
+    ]
+    return replace(below, controls=(*below.controls, *failed))
 
 
 def _level(controls: tuple[Control, ...]) -> Level:

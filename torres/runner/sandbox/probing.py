@@ -71,7 +71,8 @@ def can_start(sandbox: Sandbox) -> bool:
     """True if the sandbox can start a program at all."""
     program = Program(FILES, "bot.py", "executable", ("/usr/bin/printf", "yes"))
     try:
-        return _run(sandbox, program) == "yes"
+        with _started(sandbox, program) as bot:
+            return _output(bot) == "yes"
     except ServiceFault:
         return False
 
@@ -90,10 +91,14 @@ def _try_attempts(sandbox: Sandbox) -> list[Control]:
         port = str(server.getsockname()[1])
         argv = (str(os.getpid()), port, secret.name, key, str(LIMITS.pids + 4))
         try:
-            output = _run(sandbox, _probe("bot.py", *argv))
+            with _started(sandbox, _probe("bot.py", *argv)) as bot:
+                output = _output(bot)
+                refused = bot.counters().get("forks_refused", 0)
+                at_limit = refused > 0 or bot.over_memory()
         finally:
             del os.environ["TORRES_PROBE"]
-    return [_control(line) for line in output.splitlines()] + _unfinished(output)
+    controls = [_control(line) for line in output.splitlines()]
+    return controls + _unfinished(output, at_limit=at_limit)
 
 
 def _control(line: str) -> Control:
@@ -102,10 +107,17 @@ def _control(line: str) -> Control:
     return Control(name, report["held"], report["how"], cure)
 
 
-def _unfinished(output: str) -> list[Control]:
-    """Return a failed control for each attempt that is missing in the output."""
+def _unfinished(output: str, *, at_limit: bool) -> list[Control]:
+    """Return a control for each attempt that is missing in the output.
+
+    It failed, unless it was the one that makes processes, and the whole bot ended
+    ``at_limit``. gVisor does not refuse the fork, and its kernel ends when the host
+    refuses it a thread or memory.
+    """
     return [
-        Control(name, held=False, how="the attempt did not end", cure=cure)
+        Control(name, held=True, how="the bot ended at its limit")
+        if key == "process_limit" and at_limit
+        else Control(name, held=False, how="the attempt did not end", cure=cure)
         for key, (name, cure) in _CONTROLS.items()
         if f'"{key}"' not in output
     ]
@@ -177,17 +189,16 @@ def _probe(entry: str, *arguments: str) -> Program:
     return Program(FILES, entry, "python", argv)
 
 
-def _run(sandbox: Sandbox, program: Program) -> str:
+def _output(bot: Running) -> str:
     """Return what a program writes. Raises ServiceFault if it writes nothing."""
-    with _started(sandbox, program) as bot:
-        output = _read(bot).decode(errors="replace")
-        if not output:
-            wait_for_exit(bot.pid, 1_000)
-            with contextlib.suppress(BlockingIOError):
-                errors = os.read(bot.stderr, 4096).decode(errors="replace")
-                message = " ".join(errors.split())[-300:]
-                raise ServiceFault(message or "the program wrote nothing")
-        return output
+    output = _read(bot).decode(errors="replace")
+    if not output:
+        wait_for_exit(bot.pid, 1_000)
+        with contextlib.suppress(BlockingIOError):
+            errors = os.read(bot.stderr, 4096).decode(errors="replace")
+            message = " ".join(errors.split())[-300:]
+            raise ServiceFault(message or "the program wrote nothing")
+    return output
 
 
 @contextlib.contextmanager

@@ -258,6 +258,33 @@ def _without_effect() -> Iterator[tuple[str, _Conditions]]:
         yield name, ()
 
 
+def oci_filter() -> dict[str, object]:
+    """Return the same list as the OCI runtime specification writes it, for gVisor.
+
+    The calls without effect are allowed, because their effect ends at gVisor's kernel,
+    which belongs to one bot. So is ``clone3``: that kernel answers ENOSYS, where gVisor
+    refuses a call of the filter with EPERM, and then no thread would start.
+    """
+    calls = [
+        *_allowed(memfd=True, sockets=True),
+        *_without_effect(),
+        ("flock", ()),
+        ("clone3", ()),
+    ]
+    return {
+        "defaultAction": "SCMP_ACT_ERRNO",
+        "syscalls": [_oci_rule(name, conditions) for name, conditions in calls],
+    }
+
+
+def _oci_rule(name: str, conditions: _Conditions) -> dict[str, object]:
+    words = [
+        {"index": i, "value": mask, "valueTwo": value, "op": "SCMP_CMP_MASKED_EQ"}
+        for i, mask, value in conditions
+    ]
+    return {"names": [name], "action": "SCMP_ACT_ALLOW", "args": words}
+
+
 def _add(
     seccomp: Any,  # noqa: ANN401
     rules: Any,  # noqa: ANN401

@@ -111,6 +111,17 @@ class Stage:
                     ) from why
         return target
 
+    def own_folder(self, uid: int | None, resources: contextlib.ExitStack) -> Path:
+        """Return an empty folder for one bot's sandbox, which ``resources`` removes.
+
+        It belongs to ``uid``, or to the worker's user without one.
+        """
+        folder = Path(tempfile.mkdtemp(dir=self._own))
+        resources.callback(shutil.rmtree, folder, ignore_errors=True)
+        if uid is not None:
+            os.chown(folder, uid, uid)
+        return folder
+
     def close(self) -> None:
         shutil.rmtree(self._own, ignore_errors=True)
         os.close(self._lock)

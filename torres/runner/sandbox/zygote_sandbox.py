@@ -14,6 +14,7 @@ import struct
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from engine.referee import ServiceFault
@@ -43,17 +44,18 @@ ENV = {
     "PYTHONPATH": f"/{PYTHON_PATH}",
     "PYTHONHASHSEED": "0",
 }
+NO_CORE_FILES = (resource.RLIMIT_CORE, 1)
+"""If the host passes core dumps to a program, the kernel ignores a limit of 0 and runs
+that program, as root; with a limit of 1 it does not."""
+MAX_FILES = 256
+"""The descriptors that a process of a bot may have."""
 RLIMITS = (
-    # No core files. If the host passes core dumps to a program, the kernel ignores a
-    # limit of 0 and runs that program, as root; with a limit of 1 it does not.
-    (resource.RLIMIT_CORE, 1),
+    NO_CORE_FILES,
     (resource.RLIMIT_MEMLOCK, 0),
-    (resource.RLIMIT_NOFILE, 256),
+    (resource.RLIMIT_NOFILE, MAX_FILES),
 )
-_SUPERVISOR_PIDS = 1
-"""The supervisor counts against the limit of processes, so the limit is raised."""
 _SIGNAL_BASE = 128
-"""bwrap exits with 128 + n if signal n killed the bot."""
+"""bwrap and runsc exit with 128 + n if signal n killed the bot."""
 _REAP_TIMEOUT_MS = 1_000
 """How long to wait until the supervisor has reaped a killed bot."""
 
@@ -70,6 +72,12 @@ class ZygoteSandbox(ABC):
     Then killing the supervisor kills everything in the namespace, and the supervisor
     holds none of the bot's pipes.
     """
+    own_memory_mb = 0
+    """The memory that the sandbox itself needs for each bot, in MiB."""
+    own_pids = 1
+    """The processes and threads of the sandbox itself for each bot, at most."""
+    pids_each = 1
+    """The processes and threads of the host for each one of the bot, at most."""
 
     def __init__(self, host: Host, cgroups: CgroupManager | None) -> None:
         self._cgroups = cgroups
@@ -80,8 +88,8 @@ class ZygoteSandbox(ABC):
         self._owner_pid = os.getpid()
 
     @abstractmethod
-    def _order(self, program: Program, limits: Limits) -> SpawnOrder:
-        """Return the order for the zygote.
+    def _order(self, program: Program, limits: Limits, own: "Own") -> SpawnOrder:
+        """Return the order for the zygote; what it needs on the host belongs to `own`.
 
         Its descriptors 3 and 4 are for the zygote or bwrap: one byte must be read from
         3 when the sandbox is complete, and 4 contains the seccomp filter. Descriptor 5
@@ -89,16 +97,20 @@ class ZygoteSandbox(ABC):
         """
 
     def start(self, program: Program, limits: Limits) -> "SandboxedBot":
-        order = self._order(program, limits)
         with contextlib.ExitStack() as on_error:
-            uid, uid_lock = self._uids.take() if self._uids else (None, None)
-            if uid_lock is not None:
-                on_error.callback(os.close, uid_lock)
+            own = Own(on_error.enter_context(contextlib.ExitStack()))
+            if self._uids is not None:
+                own.uid, uid_lock = self._uids.take()
+                own.resources.callback(os.close, uid_lock)
+            order = self._order(program, limits, own)
             slot = self._take_slot()
             on_error.callback(slot.discard)
             if slot.group is not None:
-                slot.group.limit(limits, limits.pids + _SUPERVISOR_PIDS)
-            order = order._replace(uid=uid, niceness=program.niceness)
+                slot.group.limit(
+                    limits.memory_mb + self.own_memory_mb,
+                    limits.pids * self.pids_each + self.own_pids,
+                )
+            order = order._replace(uid=own.uid, niceness=program.niceness)
             pipes, reports = self._start(
                 slot.process, order, building=program.out_mb > 0
             )
@@ -109,7 +121,7 @@ class ZygoteSandbox(ABC):
             pipes,
             reports,
             slot.group or ProcessTree(slot.process.pid, limits),
-            uid_lock,
+            own,
             supervisor_is_init=self.supervisor_is_init,
         )
 
@@ -206,6 +218,20 @@ class _ReportPipes(NamedTuple):
     status: int
 
 
+@dataclass(slots=True)
+class Own:
+    """The resources of one bot on the host while it runs.
+
+    ``resources`` are released when it has ended. ``uid`` is its user id; None if it
+    has that of the worker. ``complete`` is a file that exists as soon as the sandbox
+    is complete; None if the sandbox reads the byte of ``_ReportPipes.ready`` instead.
+    """
+
+    resources: contextlib.ExitStack
+    uid: int | None = None
+    complete: Path | None = None
+
+
 class SandboxedBot:
     """A bot that runs in a sandbox; implements ``Running``.
 
@@ -218,7 +244,7 @@ class SandboxedBot:
         pipes: Pipes,
         reports: _ReportPipes,
         control: Cgroup | ProcessTree,
-        uid_lock: int | None,
+        own: Own,
         *,
         supervisor_is_init: bool,
     ) -> None:
@@ -226,7 +252,7 @@ class SandboxedBot:
         self._process = process
         self._reports = reports
         self._control = control
-        self._uid_lock = uid_lock
+        self._own = own
         self.pid = process.pid
         self.stdin, self.stdout, self.stderr = pipes
         self._exit: Exit | None = None
@@ -253,7 +279,11 @@ class SandboxedBot:
 
     def began(self) -> bool:
         """True if the sandbox was completed, so that the bot's own program started."""
-        return self._exit is not None or unread(self._reports.ready) == 0
+        if self._exit is not None:
+            return True
+        if self._own.complete is not None:
+            return self._own.complete.exists()
+        return unread(self._reports.ready) == 0
 
     def kill(self) -> Exit:
         if self._exit is None:
@@ -279,8 +309,7 @@ class SandboxedBot:
             self._exit = replace(how, by_host=by_host)
             os.close(self._reports.ready)
             os.close(self._reports.status)
-            if self._uid_lock is not None:
-                os.close(self._uid_lock)
+            self._own.resources.close()
         return self._exit
 
 

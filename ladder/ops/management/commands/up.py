@@ -9,7 +9,7 @@ import threading
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.management import call_command
@@ -33,7 +33,7 @@ from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Ladder
 from torres.common.locks import locked
-from torres.runner.sandbox import probe
+from torres.runner.sandbox import Level, probe
 
 DEFAULT_PORT = 8000
 MAX_PORT = 65_535
@@ -169,7 +169,7 @@ def _probe_meanwhile() -> threading.Thread:
 
 def _probe() -> None:
     with suppress(Exception):
-        probe()
+        probe(cast("Level", settings.TORRES_SANDBOX))
 
 
 def _port(word: str) -> int:
