@@ -187,13 +187,18 @@ def offered(worker: Worker) -> Capabilities | None:
 
 
 def due(
-    limit: int, needs: Collection[str] = (), budgets: Collection[str] = ()
+    limit: int,
+    needs: Collection[str] = (),
+    budgets: Collection[str] = (),
+    *,
+    hint_s: float = HINT_LIFETIME.total_seconds(),
 ) -> list[DueGame]:
     """List scheduled games that need a hint, in the order of their turn.
 
-    Games with one of these `needs` or `budgets` are left out.
+    Games with one of these `needs` or `budgets` are left out. A hint counts as lost
+    after `hint_s` seconds.
     """
-    return sql.due(limit, HINT_LIFETIME.total_seconds(), needs, budgets)
+    return sql.due(limit, hint_s, needs, budgets)
 
 
 def open_games() -> list[OpenGames]:
