@@ -2,7 +2,7 @@
 
 from ladder.common.commands import be_nice
 from ladder.common.jobs import Job
-from ladder.extras.analysis import selectors, stories, work
+from ladder.extras.analysis import by_hand, selectors, stories, work
 
 STAY_S = 60.0
 """The process stays this long after the last request of a person."""
@@ -12,7 +12,9 @@ def _is_due() -> bool:
     """True if an analysis waits, if its process was killed, or if a story may begin."""
     if selectors.claimable().exists():
         return True
-    return stories.budget_allows() and stories.next_game() is not None
+    if not stories.budget_allows():
+        return False
+    return by_hand.next_game() is not None or stories.next_game() is not None
 
 
 def _run() -> None:

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from ladder.bots.models import Bot
+from ladder.extras.analysis import by_hand
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.analysis.selectors import WHOLE_GAME
 from ladder.games.models import Game, GameStatus, Match, Seat
@@ -29,10 +30,13 @@ def budget_allows() -> bool:
     """True if no story is open, and the time since the last one has paid for it.
 
     A story that took 10 s of a processor is paid for after 200 s, at a share of 5 %.
-    So the budget is in one row, and holds after a restart too.
+    So the budget is in two rows, the last story and the last one of a game by hand, and
+    holds after a restart too.
     """
     share = settings.TORRES_STORY_SHARE
     if not share or not settings.TORRES_ANALYSES_PER_DAY:
+        return False
+    if not by_hand.budget_allows(share):
         return False
     stories = Analysis.objects.filter(story=True)
     last = stories.defer("document").order_by("-created_at").first()

@@ -16,7 +16,7 @@ from engine.seat_reviews import ReviewedTurn, review_seats
 from engine.turning_points import GAMES, analyse, what_if
 from ladder.common import leases
 from ladder.common.leases import Held
-from ladder.extras.analysis import selectors, services
+from ladder.extras.analysis import by_hand, selectors, services, stories
 from ladder.extras.analysis.models import Analysis, AnalysisStatus, SeatReview
 from ladder.games import visibility
 from ladder.games.models import MAX_REASON_CHARS, Game
@@ -57,8 +57,15 @@ def work_off(stay_s: float = 0.0) -> int:
 
 
 def _next() -> Analysis | None:
-    """Take the next analysis. Begin a story only if no analysis waits."""
-    return claim() or (claim() if services.add_story() else None)
+    """Take the next analysis. Begin a story only if no analysis waits.
+
+    That of a game by hand comes first, and is computed here.
+    """
+    if (analysis := claim()) is not None:
+        return analysis
+    if stories.budget_allows():
+        by_hand.tell_next(_games())
+    return claim() if services.add_story() else None
 
 
 def claim() -> Analysis | None:
@@ -124,7 +131,7 @@ def _result(
     try:
         game: Game = visibility.games().get(pk=analysis.game_id)
         replay = json.loads(visibility.replay(game))
-        games = GAMES if engine.compiled else PLAIN_GAMES
+        games = _games()
         if analysis.ply is not None:
             document = what_if(
                 replay,
@@ -142,6 +149,11 @@ def _result(
     except Exception:  # the one boundary: the next analysis may succeed
         log.exception("analysis failed", analysis=analysis.pk)
         return _end(AnalysisStatus.FAILED, note=FAILED), []
+
+
+def _games() -> int:
+    """Return how many games are played from each position."""
+    return GAMES if engine.compiled else PLAIN_GAMES
 
 
 def _reviews(

@@ -134,6 +134,15 @@ class PracticeGame(Leased):
     forfeits = models.JSONField(default=list, help_text="As in a replay, by time.")
     result = models.JSONField(null=True, blank=True, help_text="As in a replay.")
     replay = models.BinaryField(null=True, help_text="Compressed, see games.replays.")
+    story = models.JSONField(
+        null=True, blank=True, help_text="The analysis of a finished game."
+    )
+    story_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a process began to compute it."
+    )
+    story_cpu_s = models.FloatField(
+        db_default=0, help_text="Processor time of the computation."
+    )
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -154,6 +163,11 @@ class PracticeGame(Leased):
         indexes = [
             *indexes_of_player("practice", OPEN_PRACTICE),
             models.Index(fields=["ended_at"], name="practice_ended"),
+            models.Index(
+                fields=["-story_at"],
+                condition=Q(story_at__isnull=False),
+                name="practice_story",
+            ),
         ]
 
     def __str__(self) -> str:
