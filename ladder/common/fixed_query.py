@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import QuerySet
+from psycopg.pq import TransactionStatus
 
 from ladder.common import tracing
 
@@ -30,13 +31,21 @@ def preparing_cursor() -> Iterator[Any]:
         return
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    if connection.in_atomic_block and connection.execute_wrappers:
+    if connection.execute_wrappers and begins_transaction():
         # They see no raw cursor, but have to see how a transaction begins.
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     cursor_class = tracing.cursor_class()
     with connection.wrap_database_errors, cursor_class(connection.connection) as raw:
         yield raw
+
+
+def begins_transaction() -> bool:
+    """True if the next statement is the first of a transaction on PostgreSQL."""
+    if not connection.in_atomic_block or connection.connection is None:
+        return False
+    status = connection.connection.info.transaction_status
+    return bool(status == TransactionStatus.IDLE)
 
 
 def fetch_all(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -21,8 +21,8 @@ import structlog
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
-from psycopg.pq import TransactionStatus
 
+from ladder.common.fixed_query import begins_transaction
 from ladder.common.leases import Held, is_free, take
 from ladder.moderation.models import DispatcherLease
 from ladder.service.containment import LostLeadership
@@ -81,7 +81,7 @@ class Leadership:
         if not self._is_checking:
             self._is_checking = True
             try:
-                if _begins_transaction():
+                if begins_transaction():
                     self._require_fence()
                 elif not connection.in_atomic_block:
                     self.is_held()
@@ -132,14 +132,6 @@ def _take() -> Held[DispatcherLease] | None:
     if fence is None:
         return None
     return Held(DispatcherLease.objects.all(), row.pk, fence)
-
-
-def _begins_transaction() -> bool:
-    """True if the next statement is the first of a transaction."""
-    if not connection.in_atomic_block or connection.connection is None:
-        return False
-    status = connection.connection.info.transaction_status
-    return bool(status == TransactionStatus.IDLE)
 
 
 def direct_connection() -> psycopg.Connection[Any]:

@@ -171,3 +171,21 @@ print(StoppedUnit.objects.count())
         "refused refused False",
         "0",
     ], done.stderr
+
+
+def test_a_transaction_of_raw_statements_is_checked_once(cluster: Cluster) -> None:
+    """Each of them cost another statement, so that the leader could look."""
+    code = """
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from ladder.common.fixed_query import fetch_all
+from ladder.dispatch.leader import leading
+
+with leading(), CaptureQueriesContext(connection) as seen, transaction.atomic():
+    fetch_all("SELECT 2", [])
+    fetch_all("SELECT 3", [])
+print([query["sql"].split(" FROM ")[0] for query in seen if "SELECT" in query["sql"]])
+"""
+    done = cluster.manage("one", "shell", "-v0", "--no-imports", "-c", code)
+    look = "SELECT set_config('idle_in_transaction_session_timeout', '5s', TRUE)"
+    assert done.stdout.strip() == str([look, "SELECT 1"]), done.stderr
