@@ -355,9 +355,15 @@ class Seat(models.Model):
     number = models.PositiveSmallIntegerField(help_text="From 0.")
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="seats")
     # A copy of `submission.bot`, which never changes, so that the games of a bot can be
-    # listed newest first by an index. `manage.py audit` compares the two.
+    # listed newest first by an index. `manage.py audit` compares the two. The database
+    # checks the submission, which guards its bot, too.
     bot = models.ForeignKey(
-        Bot, models.PROTECT, related_name="seats", db_index=False, editable=False
+        Bot,
+        models.PROTECT,
+        related_name="seats",
+        db_constraint=False,
+        db_index=False,
+        editable=False,
     )
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True, help_text="From 1.")

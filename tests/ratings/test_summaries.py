@@ -3,6 +3,8 @@
 from random import Random
 
 import pytest
+from django.db import connection
+from django.db.models import Model
 
 from ladder.bots.models import Bot
 from ladder.games import services as games
@@ -145,3 +147,11 @@ def test_a_bot_whose_rating_did_not_change_has_a_point_for_its_upload(season):
     bot = Bot.objects.get(slug="a")
     kinds = RatingPoint.objects.filter(season=season, bot=bot).order_by("seq")
     assert "new_version" in kinds.values_list("kind", flat=True)
+
+
+@pytest.mark.parametrize("summary", [RatingPoint, SeatSummary, MeetingSummary])
+def test_the_database_checks_no_keys_of_summaries(summary: type[Model]) -> None:
+    """The first games of a bot cost dozens of checks that the ledger had passed."""
+    with connection.cursor() as cursor:
+        table = summary._meta.db_table
+        assert not connection.introspection.get_relations(cursor, table)
