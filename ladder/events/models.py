@@ -26,6 +26,7 @@ class Fact(models.Model):
     not public; the leaf is sealed then. `leaf_data` is JSON.
     """
 
+    # The index of this constraint also leads to the facts without a number.
     number = models.BigIntegerField(null=True, unique=True)
     created_at = models.DateTimeField(db_default=Now())
     kind = models.CharField(max_length=MAX_KIND_LENGTH, blank=True)
@@ -49,11 +50,6 @@ class Fact(models.Model):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["id"],
-                condition=Q(number__isnull=True),
-                name="fact_without_number",
-            ),
             models.Index(
                 fields=["leaf_seal"],
                 condition=Q(leaf_seal__isnull=False),

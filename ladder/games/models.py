@@ -146,7 +146,10 @@ class Match(models.Model):
     )
     # Copies, like the terms above. Therefore the slug of a ladder must not change.
     ladder = models.SlugField(
-        max_length=40, blank=True, help_text="The ladder that rates it, or empty."
+        max_length=40,
+        blank=True,
+        db_index=False,
+        help_text="The ladder that rates it, or empty.",
     )
     why = models.JSONField(
         null=True, blank=True, help_text="Why the matchmaker made it."
@@ -262,8 +265,13 @@ class Game(Leased):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    replaces = models.OneToOneField(
-        "self", models.PROTECT, null=True, blank=True, related_name="replacement"
+    replaces = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="+",
     )
     reason = models.CharField(
         max_length=20, blank=True, help_text="Why it ended, an EndReason."
@@ -305,6 +313,12 @@ class Game(Leased):
                 condition=~Q(status="voided"),
                 name="one_valid_game_per_index",
             ),
+            # Few games replace another one.
+            models.UniqueConstraint(
+                fields=["replaces"],
+                condition=Q(replaces__isnull=False),
+                name="one_replacement_per_game",
+            ),
         ]
         indexes = [
             models.Index(
@@ -326,7 +340,11 @@ class Game(Leased):
             models.Index(
                 fields=["match"], condition=Q(status="voided"), name="game_voided"
             ),
-            models.Index(fields=["-finished_at"], name="game_finished"),
+            models.Index(
+                fields=["-finished_at"],
+                condition=Q(finished_at__isnull=False),
+                name="game_finished",
+            ),
             # The open games of a match or a season: few, among all that were played.
             models.Index(
                 fields=["match"],

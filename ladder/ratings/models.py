@@ -227,8 +227,11 @@ class Rating(models.Model):
     is shown, is a generated column.
     """
 
-    season = models.ForeignKey(Season, models.CASCADE, related_name="ratings")
-    bot = models.ForeignKey(Bot, models.PROTECT, related_name="ratings")
+    # The indexes of the class lead to the ratings of a season and of a bot.
+    season = models.ForeignKey(
+        Season, models.CASCADE, related_name="ratings", db_index=False
+    )
+    bot = models.ForeignKey(Bot, models.PROTECT, related_name="ratings", db_index=False)
     submission = models.ForeignKey(
         Submission,
         models.PROTECT,
@@ -256,7 +259,7 @@ class Rating(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["season", "bot"], name="one_rating_per_bot_and_season"
+                fields=["bot", "season"], name="one_rating_per_bot_and_season"
             ),
             models.CheckConstraint(
                 condition=Q(sigma__gt=0), name="rating_sigma_is_positive"
@@ -279,17 +282,30 @@ class Entry(models.Model):
     `[{"bot": 7, "before": [25.0, 8.3], "after": [27.1, 7.9]}, ...]`.
     """
 
-    season = models.ForeignKey(Season, models.PROTECT, related_name="entries")
+    # The indexes of the class lead to the entries of a season, a game and a bot.
+    season = models.ForeignKey(
+        Season, models.PROTECT, related_name="entries", db_index=False
+    )
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(
         max_length=12,
         choices=[(kind.value, kind.replace("_", " ").title()) for kind in EntryKind],
     )
     game = models.ForeignKey(
-        Game, models.PROTECT, null=True, blank=True, related_name="entries"
+        Game,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="entries",
     )
     bot = models.ForeignKey(
-        Bot, models.PROTECT, null=True, blank=True, related_name="entries"
+        Bot,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="entries",
     )
     inputs = models.JSONField(default=dict)
     changes = models.JSONField(default=list)
@@ -304,7 +320,10 @@ class Entry(models.Model):
                 fields=["-season", "-seq"],
                 condition=~Q(kind=EntryKind.GAME.value),
                 name="entry_of_other_kinds",
-            )
+            ),
+            models.Index(
+                fields=["bot"], condition=Q(bot__isnull=False), name="entry_of_bot"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

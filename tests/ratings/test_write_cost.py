@@ -2,15 +2,17 @@
 
 import pytest
 from django.db import connection
+from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from ladder.bots.models import Bot, Submission
+from ladder.events.models import Fact
 from ladder.games import services as games
-from ladder.games.models import Match
+from ladder.games.models import Attempt, Game, Match, Seat
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
-from ladder.ratings.models import Pairing, Rating, Season
+from ladder.ratings.models import Entry, Pairing, Rating, Season
 from tests.games import factories
 from tests.ratings.factories import finish
 
@@ -80,3 +82,14 @@ def test_making_many_matches_takes_as_many_statements_as_making_one():
         statements.append(len(queries))
 
     assert statements[0] == statements[1]
+
+
+@pytest.mark.parametrize("table", [Match, Game, Seat, Attempt, Fact, Entry, Rating])
+def test_no_index_of_a_key_doubles_another(table: type[Model]) -> None:
+    """A game wrote 127 entries of indexes, which were a third of its log."""
+    meta = table._meta
+    indexes = [each for each in meta.indexes if each.fields and not each.condition]
+    constraints = [each for each in meta.total_unique_constraints if each.fields]
+    first = {each.fields[0].lstrip("-") for each in (*indexes, *constraints)}
+
+    assert not {field.name for field in meta.fields if field.db_index} & first

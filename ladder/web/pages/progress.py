@@ -21,6 +21,7 @@ from ladder.games.durations import PREPARATION, UsualDurations, usual_durations
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import memberships
 from ladder.ratings.models import Entry, Membership
+from torres.rating.ledger import EntryKind
 from torres.runner.languages import BY_NAME
 
 FRESH_PERIOD = timedelta(days=1)
@@ -216,7 +217,7 @@ def _first_game_step(
     if game.status == GameStatus.RUNNING:
         detail = f"Game {game.pk} is running."
         return ProgressStep(title, StepState.RUNNING, detail, usual.game_s)
-    if not Entry.objects.filter(game=game).exists():
+    if not Entry.objects.filter(game=game, kind=EntryKind.GAME).exists():
         detail = f"Game {game.pk} has ended. Its rating follows in a moment."
         return ProgressStep(title, StepState.RUNNING, detail, usual.game_s)
     detail = _result(game, submission)
