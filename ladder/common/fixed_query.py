@@ -29,7 +29,6 @@ def preparing_cursor() -> Iterator[Any]:
         with connection.cursor() as cursor:
             yield cursor
         return
-    connection.close_if_health_check_failed()
     connection.ensure_connection()
     if connection.execute_wrappers and begins_transaction():
         # They see no raw cursor, but have to see how a transaction begins.

@@ -1,0 +1,1 @@
+"""Django's backend of PostgreSQL with a cheaper test of pooled connections."""
