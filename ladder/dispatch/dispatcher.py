@@ -228,13 +228,13 @@ class Dispatcher:
     def tick(self) -> TickResult:
         """Do everything that is to be done now. Safe to call at any time.
 
-        1. Reap games whose lease has ended.
+        1. Reap games whose lease has ended, and end games by hand and trials that no
+           host plays.
         2. Once a minute: let SQLite count its rows, drain workers that cause failures,
            void their games, and choose seats that are asked again.
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
-           advance tournaments and comparisons, and end games by hand that no host
-           plays.
+           and advance tournaments and comparisons.
         4. Make matches until every season has enough open games.
         5. Bring the public log up to date, and give new matches their decks.
         6. Send hints for games that are waiting.
@@ -251,9 +251,7 @@ class Dispatcher:
         workers = self._workers
         if now - self._reaped_at >= REAP_INTERVAL_S:
             self._reaped_at = now
-            result.reaped = self._part(
-                "reaping", lambda: len(attempts.reap(self._contact.confirm(now))), 0
-            )
+            result.reaped = self._reap(now)
         if now - self._health_checked_at >= HEALTH_INTERVAL_S:
             self._health_checked_at = now
             self._part("planner statistics", self._statistics.keep_fresh, None)
@@ -281,6 +279,14 @@ class Dispatcher:
         result.idle = not open_games
         return result
 
+    def _reap(self, now: float) -> int:
+        """Return how many games were reaped; those by hand and trials do not count."""
+        self._part("practice", practice.end_lifeless, 0)
+        self._part("trials", editor.end_lifeless, 0)
+        return self._part(
+            "reaping", lambda: len(attempts.reap(self._contact.confirm(now))), 0
+        )
+
     def _needs_upkeep(self, now: float) -> bool:
         """True if the upkeep may have something to do, or did not run for a while."""
         found = self._part("changes", self._changes.finds_work, default=True)
@@ -301,8 +307,6 @@ class Dispatcher:
         )
         result.drawn = tournaments.tick(workers.slots, self._units)
         result.compared = comparisons.tick(workers.slots, self._units)
-        self._part("practice", practice.end_lifeless, 0)
-        self._part("trials", editor.end_lifeless, 0)
         changed = result.joined or result.folded or result.cancelled
         self._upkeep_at = _NEVER if changed else now
 
@@ -334,10 +338,11 @@ class Dispatcher:
         joined = self._welcome(season.pk)
         folded = 0
         deadline = time.monotonic() + FOLD_BUDGET_S
-        while entries := rater.fold(season.pk):
+        goes_on = True
+        while goes_on:
+            entries = rater.fold(season.pk)
             folded += entries
-            if time.monotonic() > deadline:
-                break
+            goes_on = entries >= rater.BATCH_GAMES and time.monotonic() <= deadline
         settle(season)
         return joined, folded
 

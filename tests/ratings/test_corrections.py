@@ -344,6 +344,7 @@ def test_a_backlog_of_games_is_folded_over_several_ticks(season, monkeypatch):
     for game in waiting:
         finish_in_order(game)
     monkeypatch.setattr(rater.fold, "__defaults__", (1,))
+    monkeypatch.setattr(rater, "BATCH_GAMES", 1)
 
     result = Dispatcher().tick()
 
