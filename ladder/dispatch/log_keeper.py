@@ -15,6 +15,8 @@ from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sequencer import sequence
 
 PREPARE_INTERVAL_S = 1.0
+SEQUENCE_INTERVAL_S = 1.0
+"""Leaves are numbered together, unless a match waits for its decks."""
 REVEAL_INTERVAL_S = 30.0
 
 _NEVER = float("-inf")
@@ -38,6 +40,7 @@ class LogKeeper:
     def __init__(self) -> None:
         self._key: LogKey | None = None
         self._prepared_at = _NEVER
+        self._sequenced_at = _NEVER
         self._revealed_at = _NEVER
 
     def check_key(self) -> None:
@@ -54,7 +57,8 @@ class LogKeeper:
         1. From time to time, commit to the secret of the next batch of decks, and make
            the secrets of ended batches public.
         2. Number the leaves that wait, sign the tree, and give the matches their decks
-           whose plans are in the signed tree.
+           whose plans are in the signed tree. If no match waits for decks, the leaves
+           of a second are numbered together.
 
         Raises LogKeyRefused.
         """
@@ -64,8 +68,12 @@ class LogKeeper:
             self._key = load_key()
         if settings.TORRES_COMMITTED_DECKS:
             self._keep_batches(self._key, now_s)
-        if not (is_first or any(_WORK.rows()[0])):
+        leaves_wait, matches_wait = _WORK.rows()[0]
+        if now_s - self._sequenced_at < SEQUENCE_INTERVAL_S:
+            leaves_wait = False
+        if not (is_first or leaves_wait or matches_wait):
             return 0
+        self._sequenced_at = now_s
         return sequence(
             self._key, HeadFile.of_service(), partial(dealing.deal, self._key)
         )

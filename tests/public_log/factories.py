@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from itertools import count
 from typing import Any
 
 from ladder.dispatch.log_keeper import LogKeeper
@@ -16,10 +17,13 @@ from ladder.public_log.sequencer import sequence
 from tests.games import factories
 from torres.tlog.leaves import LeafKind
 
+_moments = count(1e9)
+"""Seconds: each tick is later than the leaves of the one before are kept waiting."""
+
 
 def advance(keeper: LogKeeper | None = None) -> int:
     """Bring the log up to date, as a tick of the dispatcher does."""
-    return (keeper or LogKeeper()).advance(1e9)
+    return (keeper or LogKeeper()).advance(next(_moments))
 
 
 def sequence_all() -> int:

@@ -406,3 +406,16 @@ def test_games_are_open_while_they_wait_for_decks() -> None:
     assert Game.objects.filter(status="scheduled").count() == 1
     advance()
     assert Match.objects.exclude(seed="").count() == 1
+
+
+def test_leaves_of_a_second_are_numbered_together() -> None:
+    """Each tree writes a kilobyte, whatever is new in it."""
+    keeper = LogKeeper()
+    keeper.advance(100.0)
+
+    with transaction.atomic():
+        outbox.record(leaf=NewLeaf(LeafKind.LOG_STARTED, None, {}))
+    assert keeper.advance(100.5) == 0
+    assert keeper.advance(101.0) == 1
+    planned()
+    assert keeper.advance(101.5) > 0  # its decks are needed at once
