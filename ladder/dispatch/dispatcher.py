@@ -77,8 +77,11 @@ TICK_INTERVAL_S = 0.25
 BUSY_TICK_INTERVAL_S = 0.05
 # Used while no game is open. A challenge then waits this long at most.
 IDLE_TICK_INTERVAL_S = 1.0
-# How many open games each ladder keeps for each slot of a worker.
+# How many open games each ladder gets for each slot of a worker as soon as it has too
+# few: less than one that runs and one whose hint waits. So several matches share the
+# transactions that plan them and give them their decks.
 OPEN_GAMES_PER_SLOT = 3
+MIN_OPEN_GAMES_PER_SLOT = 2
 
 _NEVER = float("-inf")
 
@@ -235,7 +238,7 @@ class Dispatcher:
         3. Once a second, if something has changed: fold finished games, let new bots
            join, cancel games of bots that may no longer play, send hints for uploads,
            and advance tournaments and comparisons.
-        4. Make matches until every season has enough open games.
+        4. Make matches for the seasons that have too few open games.
         5. Bring the public log up to date, and give new matches their decks.
         6. Send hints for games that are waiting.
         7. Delete a few rows that nobody needs any more.
@@ -357,8 +360,9 @@ class Dispatcher:
 
     def _make_matches(self, slots: int) -> int:
         wanted = OPEN_GAMES_PER_SLOT * slots
+        enough = MIN_OPEN_GAMES_PER_SLOT * slots
         open_games = ratings.open_games_by_season()
-        hungry = [season for season, count in open_games.items() if count < wanted]
+        hungry = [season for season, count in open_games.items() if count < enough]
         if not hungry:
             return 0
         paired = 0

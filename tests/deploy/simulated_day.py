@@ -219,7 +219,7 @@ class SimulatedService:
         self._start(slots, now)
 
     def _schedule(self, slots: int, now: int) -> None:
-        """Keep as many games open as the dispatcher does."""
+        """Keep as many games open as the dispatcher does at most."""
         held = [kind for _, kind in self._running]
         if now == TOURNAMENT_AT_S:
             self._planned = TOURNAMENT_GAMES

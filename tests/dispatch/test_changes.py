@@ -212,3 +212,12 @@ def test_a_dispatcher_without_open_games_ticks_once_a_second(
     result = dispatcher.tick()
     assert not result.idle
     assert module._pause_after(result) <= module.TICK_INTERVAL_S
+
+
+def test_matches_are_made_together(season: Season, dispatcher: Dispatcher) -> None:
+    """A match that was made alone cost about forty statements of its own."""
+    assert dispatcher.tick().paired == 0  # one game runs, and another one waits
+    finish_in_order(open_games()[0])
+
+    assert dispatcher.tick().paired == module.OPEN_GAMES_PER_SLOT - 1
+    assert dispatcher.tick().paired == 0
