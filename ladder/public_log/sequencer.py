@@ -149,6 +149,20 @@ def _waiting(last_fact: int) -> QuerySet[Fact]:
     return facts.order_by("number")
 
 
+def _waiting_leaves(last_fact: int) -> list[_WaitingLeaf]:
+    """Return the first leaves that wait. If one is to be sealed, their rows are locked.
+
+    The lock makes `sealing.unseal` wait, or waits for it. It costs a write for each
+    row, and few leaves are sealed.
+    """
+    rows = _waiting(last_fact).values_list(*_FACT_COLUMNS)
+    leaves = [_WaitingLeaf(*row) for row in rows[:LEAVES_AT_ONCE]]
+    if any(leaf.seal is not None for leaf in leaves):
+        locked = rows.select_for_update()
+        leaves = [_WaitingLeaf(*row) for row in locked[:LEAVES_AT_ONCE]]
+    return leaves
+
+
 def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
     with transaction.atomic():
         head, own = _locked_head(key)
@@ -160,9 +174,7 @@ def _sequence_some(key: LogKey, head_file: HeadFile, deal: Dealer) -> _Step:
         if restored and head.key and DeckBatch.objects.exists():
             batches.begin_anew(key)  # after another key all secrets are new
         own += restored
-        # The lock makes `sealing.unseal` wait, or waits for it.
-        rows = _waiting(head.last_fact).select_for_update().values_list(*_FACT_COLUMNS)
-        facts = [_WaitingLeaf(*row) for row in rows[:LEAVES_AT_ONCE]]
+        facts = _waiting_leaves(head.last_fact)
         has_plans = any(fact.kind in ASKS_FOR_DECKS for fact in facts)
         open_batches = batches.usable(key) if has_plans else batches.open_batches()
         facts = [_with_batch(fact, open_batches) for fact in facts]
