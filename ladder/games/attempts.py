@@ -415,12 +415,14 @@ def _is_last_failure(game: int, seat: int | None) -> bool:
     )
 
 
-def doubted_seats(game: int) -> set[int]:
+def doubted_seats(claim: Claim) -> set[int]:
     """Return the seats that no longer get the benefit of the doubt about their clock.
 
     A bot gets it once in a game, until an attempt failed in its seat, and a repeat
     offender does not get it at all (`BotProcess`, strict clock; `blame`).
     """
-    failed = Attempt.objects.filter(game=game, seat__isnull=False)
-    seats = {seat for seat in failed.values_list("seat", flat=True) if seat is not None}
-    return seats | blame.repeat_offenders(game)
+    seats = blame.repeat_offenders(claim.game)
+    if claim.fence > 1:  # there was an attempt before
+        rows = Attempt.objects.filter(game=claim.game).values_list("seat", flat=True)
+        seats.update(seat for seat in rows if seat is not None)
+    return seats

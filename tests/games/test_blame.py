@@ -28,6 +28,13 @@ def finish(game: Game, fault: str = "") -> None:
     )
 
 
+def doubted(game: Game) -> set[int]:
+    """Return the doubted seats of the next attempt at a game."""
+    claim = attempts.claim(game.pk, factories.worker())
+    assert claim is not None
+    return attempts.doubted_seats(claim)
+
+
 def meet(hostile: Bot, honest: Bot) -> Game:
     return factories.match([hostile, honest]).games.get()
 
@@ -83,14 +90,22 @@ def test_a_repeat_offender_does_not_get_the_benefit_of_the_doubt(pair):
         fail(game)
         finish(game, "timeout")
 
-    assert attempts.doubted_seats(meet(*pair).pk) == {0}
+    assert doubted(meet(*pair)) == {0}
+
+
+def test_a_seat_in_which_an_attempt_failed_is_doubted(pair):
+    game = meet(*pair)
+    fail(game, seat=None)
+    fail(game)
+
+    assert doubted(game) == {0}
 
 
 def test_forfeits_without_a_failed_attempt_are_no_offences(pair):
     for _ in range(5):
         finish(meet(*pair), "crash")
 
-    assert attempts.doubted_seats(meet(*pair).pk) == set()
+    assert doubted(meet(*pair)) == set()
 
 
 def test_another_version_does_not_start_anew(pair):

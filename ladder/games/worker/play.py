@@ -224,7 +224,7 @@ def _claim(game: int, worker: int, running: RunningGames) -> "_RunningAttempt | 
     try:
         with transaction.atomic():  # one, instead of one for each statement
             seated = engine_adapter.load(claim.game)
-            doubted = attempts.doubted_seats(claim.game)
+            doubted = attempts.doubted_seats(claim)
         if not fit(seated.needs, running.offered):
             # The hint came to the wrong worker. The next hint goes to a capable one.
             attempts.release(claim.game, claim.fence, "not for this worker")
