@@ -13,16 +13,14 @@ from urllib.parse import parse_qsl
 import pytest
 from django.db import connection
 from django.db.models import QuerySet
-from django.test.utils import CaptureQueriesContext
 
 from ladder.games.filters import MatchFilter, match_order, order_of
 from ladder.games.models import Match
 from ladder.games.views import GameList
 from ladder.moderation.filters import AuditFilter
 from ladder.moderation.models import AuditEntry
-from ladder.ratings import statistics
 from ladder.ratings.models import Entry
-from tests.factories import make_bot, make_ladder, rate
+from tests.factories import make_bot
 
 pytestmark = [
     pytest.mark.django_db,
@@ -89,20 +87,6 @@ def test_an_index_leads_to_the_audit_entries_of_a_filter(text: str) -> None:
     assert filters.is_valid(), filters.errors
 
     assert AUDIT[text] in plan(filters.qs)
-
-
-def test_an_index_leads_to_the_most_frequent_opponents(data_dir) -> None:
-    season = make_ladder()
-    rating = rate(season, make_bot("grendel"), 25.0, 8.0)
-    with CaptureQueriesContext(connection) as asked:
-        statistics.opponents(season, rating, 0, 20)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
-        cursor.execute(f"EXPLAIN {asked[0]['sql']}")
-        lines = " ".join(line for (line,) in cursor.fetchall())
-
-    assert "meeting_most_games" in lines
-    assert "Sort" not in lines
 
 
 def test_a_filter_without_an_index_would_be_noticed() -> None:
