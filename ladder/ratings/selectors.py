@@ -255,19 +255,19 @@ def open_games_by_season() -> dict[int, int]:
     The open games are found by the open pairings. A subquery for each season would make
     SQLite go through all pairings of the season at each tick.
     """
-    counts = dict(_OPEN_GAMES_BY_SEASON.rows())
-    return {season: counts.get(season, 0) for (season,) in _PLAYING_SEASONS.rows()}
+    return dict(_OPEN_GAMES_BY_SEASON.rows())
 
 
 def _compose_open_games_by_season() -> ComposedQuery:
     waiting = Pairing.objects.filter(open=True, match__games__status__in=OPEN)
-    counts = waiting.order_by().values("season").annotate(count=Count("match__games"))
-    return composed(counts.values_list("season", "count"))
-
-
-def _compose_playing_seasons() -> ComposedQuery:
-    return composed(playing().select_related(None).values_list("pk"))
+    grouped = waiting.order_by().values("season").annotate(count=Count("match__games"))
+    counts = composed(grouped.values_list("season", "count"))
+    seasons = composed(playing().select_related(None).values_list("pk"))
+    return ComposedQuery(
+        f"SELECT seasons.pk, COALESCE(counts.count, 0) FROM ({seasons.text}) AS seasons"  # noqa: S608
+        f" LEFT JOIN ({counts.text}) AS counts ON counts.season = seasons.pk",
+        [*seasons.values, *counts.values],
+    )
 
 
 _OPEN_GAMES_BY_SEASON = FixedQuery(_compose_open_games_by_season)
-_PLAYING_SEASONS = FixedQuery(_compose_playing_seasons)
