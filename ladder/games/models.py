@@ -253,11 +253,13 @@ class Game(Leased):
     # Tell the dispatcher which hints may have been lost, so that it sends them again.
     sent_at = models.DateTimeField(null=True, blank=True, help_text="The last hint.")
     sent_to = models.CharField(max_length=40, blank=True, help_text="Its queue.")
+    # The worker of its open attempt, which the database checks.
     owner = models.ForeignKey(
         Worker,
         models.PROTECT,
         null=True,
         blank=True,
+        db_constraint=False,
         db_index=False,
         related_name="games",
     )
