@@ -1,5 +1,7 @@
 """Repeat offenders: bots that get one attempt instead of three, or are benched."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -124,7 +126,8 @@ def test_offences_expire_after_a_day(pair):
 
 
 def a_day_later() -> None:
-    before = timezone.now() - blame.OFFENCE_WINDOW
+    # SQLite's clock has milliseconds, and this one has microseconds.
+    before = timezone.now() - blame.OFFENCE_WINDOW - timedelta(seconds=1)
     Game.objects.update(finished_at=before)
     Attempt.objects.filter(ended_at__isnull=False).update(ended_at=before)
 
