@@ -150,6 +150,7 @@ class AttackedLadder:
         self.env = os.environ | {
             "TORRES_DATA": str(self.data),
             "PYTHONPATH": str(settings.BASE_DIR),
+            "TORRES_COMPARISON_SLOTS": "1",
         }
         for name in ("DATABASE_URL", "BROKER_URL"):
             self.env.pop(name, None)
@@ -174,17 +175,26 @@ class AttackedLadder:
         with closing(sqlite3.connect(self.data / "ladder.db", timeout=30)) as session:
             return session.execute(sql).fetchall()
 
-    def upload(self, owner: str, bots: dict[str, bytes]) -> None:
-        token = subprocess.run(
-            [*MANAGE_PY, "token", owner],
+    def manage(self, *words: str) -> str:
+        return subprocess.run(
+            [*MANAGE_PY, *words],
             env=self.env,
             capture_output=True,
             text=True,
             check=True,
-        ).stdout.split()[-1]
-        head = {"Authorization": f"Bearer {token}"}
+        ).stdout
+
+    def token(self, owner: str, *scopes: str) -> str:
+        options = [word for scope in scopes for word in ("--scope", scope)]
+        return self.manage("token", owner, *options).split()[-1]
+
+    def api(self, owner: str) -> httpx.Client:
+        head = {"Authorization": f"Bearer {self.token(owner)}"}
         base = f"{self.address}/api/v1/"
-        with httpx.Client(base_url=base, headers=head, timeout=60) as api:
+        return httpx.Client(base_url=base, headers=head, timeout=60)
+
+    def upload(self, owner: str, bots: dict[str, bytes]) -> None:
+        with self.api(owner) as api:
             for name, source in bots.items():
                 made = api.post("bots/", json={"name": name})
                 assert made.status_code == 201, made.text
