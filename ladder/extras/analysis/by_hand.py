@@ -10,7 +10,8 @@ import time
 from datetime import timedelta
 
 import structlog
-from django.db.models import Q
+from django.conf import settings
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from engine.turning_points import analyse
@@ -42,16 +43,24 @@ def next_game() -> PracticeGame | None:
     story could not be computed is not tried again.
     """
     killed = Q(story_cpu_s=0, story_at__lt=Now() - LEASE)
-    unclaimed = Q(story_at__isnull=True) | killed
-    games = PracticeGame.objects.filter(
-        unclaimed,
+    games = _without_story().filter(Q(story_at__isnull=True) | killed)
+    return games.only("replay", "story_at").order_by("-ended_at").first()
+
+
+def may_follow(game: PracticeGame) -> bool:
+    """True if the story of a game is being computed, or will be within a day."""
+    share = settings.TORRES_STORY_SHARE and settings.TORRES_ANALYSES_PER_DAY
+    return bool(share) and _without_story().filter(pk=game.pk, story_cpu_s=0).exists()
+
+
+def _without_story() -> QuerySet[PracticeGame]:
+    return PracticeGame.objects.filter(
         story__isnull=True,
         status=PracticeStatus.FINISHED,
         ended_at__gt=Now() - RECENT,
         replay__isnull=False,
         start="",
     )
-    return games.only("replay", "story_at").order_by("-ended_at").first()
 
 
 def tell_next(games: int) -> bool:

@@ -175,8 +175,12 @@ def shown(game: Game) -> ShownAnalysis | None:
 
 
 def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
-    document = cast(GameAnalysis, row.document)
     names = [seat.submission.bot.name for seat in game.seats.all()]
+    return shown_document(names, cast(GameAnalysis, row.document))
+
+
+def shown_document(names: Sequence[str], document: GameAnalysis) -> ShownAnalysis:
+    """Return an analysis of a game of these players."""
     turns = document["turns"]
     key = set(document["turning_points"])
     better = {turn["ply"]: turn for turn in document.get("better", [])}

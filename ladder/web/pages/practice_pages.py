@@ -12,6 +12,7 @@ from django.utils import timezone
 from engine.documents import Replay
 from engine.errors import EngineError
 from engine.game import TorresGame
+from ladder.extras.analysis import by_hand
 from ladder.extras.practice import position, selectors
 from ladder.extras.practice.endings import is_own
 from ladder.extras.practice.gains import gains
@@ -25,6 +26,7 @@ from ladder.extras.practice.models import (
 from ladder.extras.practice.position import Tentative
 from ladder.extras.practice.selectors import PracticeProgress
 from ladder.games import replays
+from ladder.web.pages import analysis_pages
 from torres.drawing import frames
 from torres.drawing.board_svg import board_svg
 
@@ -59,7 +61,8 @@ def details(game: PracticeGame) -> dict[str, object]:
     """Return the contents of the page of a game by hand.
 
     `question` and `legal` serve visitors without scripts. `again` are the fields of the
-    form for another game like this one. `headline` says how a finished game ended.
+    form for another game like this one. `headline` says how a finished game ended, and
+    `story_follows` whether the service is going to compute its story.
     """
     question = selectors.question(game)
     document = replay_document(game) if not game.is_open else None
@@ -75,7 +78,16 @@ def details(game: PracticeGame) -> dict[str, object]:
         "place": selectors.place_in_queue(game.pk) if waits else 0,
         "hosted": selectors.host_is_alive() if waits else True,
         "has_replay": document is not None,
+        "analysis": _analysis(game),
+        "story_follows": by_hand.may_follow(game),
     }
+
+
+def _analysis(game: PracticeGame) -> analysis_pages.ShownAnalysis | None:
+    """Return the story of a game that has ended, if the service has computed it."""
+    if game.story is None:
+        return None
+    return analysis_pages.shown_document(names(game), game.story)
 
 
 def _seats(game: PracticeGame) -> list[PracticeSeat]:
