@@ -6,14 +6,15 @@ FAST ?=
 UPGRADE ?=
 REQUIRE ?=
 BIN := .venv/bin
+CATALOGUES := $(patsubst %.po,%.mo,$(wildcard ladder/locale/*/LC_MESSAGES/*.po))
 # Without compiled modules each process compiles Django anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev demo test test-all deep coverage bench soak dist test-wheel site lock audit sbom lowest
+.PHONY: help install dev demo test test-all deep coverage bench soak dist test-wheel site texts lock audit sbom lowest
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-install: .venv/.installed ## create .venv with pinned packages and .venv/bin/torres
+install: .venv/.installed $(CATALOGUES) ## create .venv with pinned packages and .venv/bin/torres
 
 # The engine's sources are prerequisites, because the compiled engine must not be older.
 .venv/.installed: pyproject.toml constraints.txt $(wildcard engine/*.py engine/*.pxd)
@@ -25,7 +26,11 @@ install: .venv/.installed ## create .venv with pinned packages and .venv/bin/tor
 	@deploy/install.sh --editable '.[pictures,server]'
 	@touch $@
 
-dev: .venv/.dev
+# Pages are English where a compiled catalogue is missing.
+%.mo: %.po | .venv/.installed
+	@$(BIN)/pybabel --quiet compile --input-file $< --output-file $@
+
+dev: .venv/.dev $(CATALOGUES)
 .venv/.dev: .venv/.installed
 	@echo "Installing what the tests need …"
 	@deploy/install.sh 'torres-ladder[dev]'  # adds only the packages of the extra
@@ -66,6 +71,9 @@ test-wheel: dist ## run the tests of the engine and of torres against the compil
 
 site: dev ## write the documentation as static pages into build/site, searchable without a server
 	@$(BIN)/python deploy/site.py
+
+texts: dev ## collect the texts of pages into the catalogues of languages
+	@$(BIN)/python deploy/texts.py
 
 lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versions), and test the locks
 	@$(BIN)/python deploy/lock.py $(if $(UPGRADE),--upgrade)

@@ -73,6 +73,8 @@ MIDDLEWARE = [
     "ladder.web.middleware.responses.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "ladder.web.middleware.responses.ContentSecurityPolicy",
+    # Above everything that may answer with a page.
+    "ladder.web.middleware.languages.PageLanguages",
     "ladder.web.middleware.bodies.BodyLimit",
     # Above SharedAnswers, because visitors share no rate limits.
     "ladder.web.api.throttles.RateLimitHeaders",
@@ -194,7 +196,19 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 LANGUAGE_CODE = "en"
-USE_I18N = False  # all texts are English; numbers and dates are formatted faster
+# The languages of the pages, by their own names, for readers who look for theirs.
+LANGUAGES = [
+    ("en", "English"),
+    ("pt", "Português"),
+    ("es", "Español"),
+    ("de", "Deutsch"),
+]
+LOCALE_PATHS = [BASE_DIR / "ladder" / "locale"]
+FORMAT_MODULE_PATH = "ladder.common.formats"
+# A year. `ladder.web.middleware.languages` decides which language a page has.
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
@@ -248,6 +262,7 @@ LOGOUT_REDIRECT_URL = "/"
 SESSION_COOKIE_HTTPONLY = True
 # True if visitors use HTTPS only: browsers then send cookies only over HTTPS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("TORRES_HTTPS", default=False)
+LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
 # Browsers then refuse plain HTTP for this host during a year.
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
 AUTH_PASSWORD_VALIDATORS = [

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
@@ -48,6 +50,17 @@ needs_compiled = pytest.mark.skipif(
     not engine.compiled, reason="the kernel is not compiled, so this takes minutes"
 )
 Person = Callable[[str], APIClient]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile catalogues of languages that have changed, as `make dev` does."""
+    if hasattr(config, "workerinput"):
+        return
+    for path in django_settings.BASE_DIR.glob("ladder/locale/*/LC_MESSAGES/*.po"):
+        compiled = path.with_suffix(".mo")
+        if not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime:
+            with path.open("rb") as texts, compiled.open("wb") as file:
+                write_mo(file, read_po(texts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,5 +1,7 @@
 from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 
 from ladder.common.http import routes
 from ladder.tournaments.organising import Step
@@ -220,6 +222,9 @@ urlpatterns = routes(
         ("me/password/", credential_views.PasswordPage, "password"),
         ("me/email/", credential_views.AddressPage, "email"),
         ("me/delete/", credential_views.DeleteAccountPage, "delete-account"),
+        # Without a CSRF token, because shared pages have none. A forged request could
+        # only change the language.
+        path("language/", csrf_exempt(set_language), name="language"),
         ("me/", account_views.AccountPage, "me"),
         ("me/bots/", account_views.CreateBotAction, "create-bot"),
         ("me/tokens/", account_views.TokensPage, "tokens"),

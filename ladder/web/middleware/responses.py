@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
+from django.utils.translation import get_language
 from structlog.contextvars import bound_contextvars
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -86,7 +87,8 @@ class ContentSecurityPolicy:
 class SharedAnswers:
     """Computes a response once for many anonymous requests of the same URL.
 
-    1. Only GET requests without cookies and without a token share responses.
+    1. Only GET requests share responses that have no token, and no cookie but that of a
+       language. Each language has its own responses.
     2. JSON is shared by the requests that arrived before its computation began, so a
        program never gets data that are older than its request.
     3. HTML is shared for TORRES_FRESH_SECONDS, and longer if it was slow to render.
@@ -157,7 +159,7 @@ def _may_share(request: HttpRequest) -> bool:
     return bool(
         request.method == "GET"
         and settings.TORRES_FRESH_SECONDS
-        and not request.META.get("HTTP_COOKIE")
+        and request.COOKIES.keys() <= {settings.LANGUAGE_COOKIE_NAME}
         and not request.META.get("HTTP_AUTHORIZATION")
     )
 
@@ -167,7 +169,8 @@ def _key(request: HttpRequest) -> str:
     meta = request.META
     host = f"{request.scheme}://{meta.get('HTTP_HOST')}"
     packed = "gzip" in meta.get("HTTP_ACCEPT_ENCODING", "")
-    name = f"{host}{request.get_full_path()} {meta.get('HTTP_ACCEPT')} {packed}"
+    form = f"{meta.get('HTTP_ACCEPT')} {packed} {get_language()}"
+    name = f"{host}{request.get_full_path()} {form}"
     return sha256(name.encode()).hexdigest()
 
 

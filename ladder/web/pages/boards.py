@@ -11,6 +11,7 @@ from itertools import groupby
 from django.core.cache import cache
 from django.core.validators import slug_re
 from django.template.loader import render_to_string
+from django.utils.translation import get_language
 
 from ladder.bots.models import Bot
 from ladder.games.models import MAX_SEATS
@@ -138,7 +139,8 @@ def season_board(
     size = size or ROWS
     chosen = chosen or BoardFilter()
     choice = f"{chosen.language}:{chosen.withdrawn}:{chosen.figures}"
-    key = f"season-board:{season.pk}:{season.status}:{page}:{size}:{choice}"
+    form = f"{page}:{size}:{choice}:{get_language()}"
+    key = f"season-board:{season.pk}:{season.status}:{form}"
     rendered: RenderedBoard | None = None if chosen.text else cache.get(key)
     if rendered is None:
         rendered = _render_board(season, page, chosen, size)

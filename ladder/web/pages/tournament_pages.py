@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.template.loader import render_to_string
+from django.utils.translation import get_language
 
 from ladder.accounts.roles import Person
 from ladder.bots.models import Bot
@@ -138,7 +139,7 @@ def _results(tournament: Tournament, overview: Overview) -> str:
     """
     if not overview.lines:
         return ""
-    stored_as = f"tournament-results-{overview.key}"
+    stored_as = f"tournament-results-{overview.key}-{get_language()}"
     known: str | None = cache.get(stored_as) if overview.key else None
     if known is None:
         known = render_to_string("web/_results.html", _shown(tournament, overview))

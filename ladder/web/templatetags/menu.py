@@ -7,13 +7,17 @@ from typing import Any
 
 from django.template import Library
 from django.urls import get_script_prefix, reverse
+from django.utils.translation import gettext, gettext_noop as _
 
 register = Library()
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A link of the menu. `page` is the name of a route, `key` its argument."""
+    """A link of the menu. `page` is the name of a route, `key` its argument.
+
+    `label` is English, here and in a section. A link has it in the reader's language.
+    """
 
     label: str
     page: str
@@ -35,47 +39,47 @@ class MenuSection:
 
 SECTIONS = (
     MenuSection(
-        "Watch",
+        _("Watch"),
         frozenset({"tv", "games", "matches", "replay", "position"}),
         (
-            MenuEntry("Torres TV", "tv"),
-            MenuEntry("Games", "games-page"),
-            MenuEntry("View a replay file", "replay-file"),
+            MenuEntry(_("Torres TV"), "tv"),
+            MenuEntry(_("Games"), "games-page"),
+            MenuEntry(_("View a replay file"), "replay-file"),
         ),
     ),
     MenuSection(
-        "Play",
+        _("Play"),
         frozenset({"play", "practice", "learn", "puzzles"}),
         (
-            MenuEntry("Play by hand", "play"),
-            MenuEntry("Learn to play", "learn"),
-            MenuEntry("Puzzles", "puzzles"),
-            MenuEntry("The rules", "document", "rules"),
+            MenuEntry(_("Play by hand"), "play"),
+            MenuEntry(_("Learn to play"), "learn"),
+            MenuEntry(_("Puzzles"), "puzzles"),
+            MenuEntry(_("The rules"), "document", "rules"),
         ),
     ),
     MenuSection(
-        "Ladder",
+        _("Ladder"),
         frozenset({"leaderboard", "ladders", "bots", "submissions", "comparisons"}),
         (
-            MenuEntry("Leaderboard", "leaderboard"),
-            MenuEntry("All ladders", "ladders-page"),
-            MenuEntry("Bots", "bots-page"),
+            MenuEntry(_("Leaderboard"), "leaderboard"),
+            MenuEntry(_("All ladders"), "ladders-page"),
+            MenuEntry(_("Bots"), "bots-page"),
         ),
     ),
     MenuSection(
-        "Tournaments",
+        _("Tournaments"),
         frozenset({"tournaments", "organise"}),
-        (MenuEntry("Tournaments", "tournaments-page"),),
+        (MenuEntry(_("Tournaments"), "tournaments-page"),),
     ),
     MenuSection(
-        "Build",
+        _("Build"),
         frozenset({"docs", "api", "write"}),
         (
-            MenuEntry("Write a bot", "write"),
-            MenuEntry("Protocol", "protocol"),
-            MenuEntry("Tutorial", "document", "tutorial"),
-            MenuEntry("Documentation", "docs"),
-            MenuEntry("API", "api-docs"),
+            MenuEntry(_("Write a bot"), "write"),
+            MenuEntry(_("Protocol"), "protocol"),
+            MenuEntry(_("Tutorial"), "document", "tutorial"),
+            MenuEntry(_("Documentation"), "docs"),
+            MenuEntry(_("API"), "api-docs"),
         ),
     ),
 )
@@ -112,7 +116,7 @@ def main_menu(context: dict[str, Any]) -> MainMenu:
     opened = _open_section(links, path.removeprefix(prefix).partition("/")[0])
     sections = [
         MenuLink(
-            section.label,
+            gettext(section.label),
             entries[0].address,
             entries[0].current or ("true" if section is opened else ""),
         )
@@ -120,7 +124,7 @@ def main_menu(context: dict[str, Any]) -> MainMenu:
     ]
     if opened is None or len(opened.entries) == 1:
         return MainMenu(sections, "", [])
-    return MainMenu(sections, opened.label, links[opened])
+    return MainMenu(sections, gettext(opened.label), links[opened])
 
 
 def _open_section(
@@ -135,7 +139,7 @@ def _open_section(
 
 def _links(section: MenuSection, prefix: str, path: str) -> list[MenuLink]:
     return [
-        MenuLink(label, address, "page" if address == path else "")
+        MenuLink(gettext(label), address, "page" if address == path else "")
         for label, address in _addresses(section, prefix)
     ]
 
