@@ -1,6 +1,5 @@
 """Pages in the reader's language: the choice, what stays English, the catalogues."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -13,14 +12,10 @@ from django.test import Client
 from django.utils import translation
 from pytest_django import Settings
 
+from tests import factories
 from tests.factories import Show
-
-ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("texts", ROOT / "deploy/texts.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-texts = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(texts)
+from tests.web.catalogues import texts
+from torres.cli.view import page_of
 
 CATALOGUES = sorted(texts.LOCALE.glob("*/LC_MESSAGES/*.po"))
 TRANSLATED = [code for code, _ in django_settings.LANGUAGES if code != "en"]
@@ -122,6 +117,17 @@ def test_readers_who_chose_a_language_share_pages(
 
     assert second.get("/bots/").content == page
     assert b"Renamed" in Client().get("/bots/").content
+
+
+def test_the_page_of_the_command_is_english_without_django() -> None:
+    record = factories.random_game("yucata", 2, "5eed")
+    players = [{"name": "a"}, {"name": "b"}]
+
+    page = page_of(record.replay(seed="5eed", players=players), "game")
+
+    assert "{%" not in page
+    assert 'Legal<span class="hidden"> actions</span></button>' in page
+    assert 'aria-label="Castles and their points now"' in page
 
 
 @pytest.mark.parametrize("language", [code for code, _ in django_settings.LANGUAGES])

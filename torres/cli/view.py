@@ -18,6 +18,8 @@ VIEWER = Path(__file__).resolve().parent.parent / "viewer"
 STATIC = VIEWER / "static"
 TEMPLATES = VIEWER / "templates" / "web"
 _IMPORT = re.compile(r'(from |import\()"\./([a-z]+\.js)"')
+# The text of a tag of Django; other tags of the templates have none.
+_TAG = re.compile(r'{% (?:translate "([^"]*)"|[a-z0-9 ]+) %}')
 PAGE = """\
 <!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -82,11 +84,16 @@ def page_of(document: Replay, title: str) -> str:
     return PAGE.format(
         title=html.escape(title),
         style=style,
-        controls=(TEMPLATES / "_viewer_controls.html").read_text(),
-        rail=(TEMPLATES / "_viewer_rail.html").read_text(),
+        controls=_in_english(TEMPLATES / "_viewer_controls.html"),
+        rail=_in_english(TEMPLATES / "_viewer_rail.html"),
         data=text,
         modules=_import_map(),
     )
+
+
+def _in_english(template: Path) -> str:
+    """Return a template of the pages as HTML."""
+    return _TAG.sub(r"\1", template.read_text())
 
 
 def _import_map() -> str:

@@ -9,6 +9,7 @@ from django.template.defaultfilters import floatformat
 from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from engine.editions import PRESETS
 from ladder.games.models import Game, Seat
@@ -61,6 +62,15 @@ def _address(page: str, key: str | int, _prefix: str) -> str:
 def by_rank(game: Game) -> list[Seat]:
     """Return the seats of a game, best rank first."""
     return sorted(game.seats.all(), key=lambda seat: (seat.rank or 0, seat.number))
+
+
+@register.filter
+def translated(text: str) -> str:
+    """Return one of our texts that lies in a row or comes from `torres`, translated.
+
+    A text that is in no catalogue stays as it is.
+    """
+    return gettext(text) if text else ""
 
 
 @register.filter
