@@ -73,7 +73,7 @@ site: dev ## write the documentation as static pages into build/site, searchable
 	@$(BIN)/python deploy/site.py
 
 texts: dev ## collect the texts of pages into the catalogues of languages
-	@$(BIN)/python deploy/texts.py
+	@$(BIN)/python -m deploy.texts
 
 lock: dev ## lock all dependencies with hashes (UPGRADE=1 takes the newest versions), and test the locks
 	@$(BIN)/python deploy/lock.py $(if $(UPGRADE),--upgrade)

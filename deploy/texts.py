@@ -7,16 +7,30 @@ catalogue, with its glossary, stays as it is. No position in a file and no date 
 written, so that a change shows only what it translates.
 """
 
+import ast
 import io
+import os
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
 
+import django
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
+from engine.editions import PRESETS
+from engine.faults import Fault
+from engine.moves import Decision
+from torres.checking.causes import CAUSES
+from torres.checking.findings import Severity
+from torres.formats.config import Format, TieBreak
+from torres.formats.values import ResultKind
+
+ERRORS = [HTTPStatus(code) for code in (400, 403, 404, 405, 409, 413, 422, 429)]
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "ladder" / "locale"
 FOLDERS = ("ladder", "torres")
@@ -27,12 +41,16 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "_": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
-    "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
 }
+# The functions of `torres.checking` that have a code, a cause and a cure.
+FINDINGS = {"fault", "warning"}
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ladder.settings")
+    django.setup()
     for language in sorted(path.name for path in LOCALE.iterdir()):
         for domain in ("django", "djangojs"):
             update(LOCALE / language / "LC_MESSAGES" / f"{domain}.po", domain)
@@ -62,7 +80,54 @@ def collected(domain: str) -> Catalog:
             method, io.BytesIO(text.encode()), KEYWORDS, ["Translators:"]
         ):
             catalogue.add(message, auto_comments=comments, context=context)
+    if domain == "django":
+        for sentence in chain(_findings(), _words()):
+            catalogue.add(sentence)
     return catalogue
+
+
+def _findings() -> Iterator[str]:
+    """Yield the causes and cures of `torres.checking`, except for those with values."""
+    for path in sorted((ROOT / "torres/checking").glob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in FINDINGS:
+                for text in call.args[1:3]:
+                    if isinstance(text, ast.Constant):
+                        yield text.value
+
+
+def _words() -> Iterator[str]:
+    """Yield words of rows, and sentences of tables, which pages translate."""
+    # Models can be imported only after the settings.
+    from ladder.accounts.scopes import MEANINGS  # noqa: PLC0415
+    from ladder.bots.models import Bot, Submission  # noqa: PLC0415
+    from ladder.extras.comparisons.models import ComparisonStatus  # noqa: PLC0415
+    from ladder.extras.editor.models import TrialStatus  # noqa: PLC0415
+    from ladder.extras.practice.models import PracticeStatus  # noqa: PLC0415
+    from ladder.extras.puzzles.collection import Level  # noqa: PLC0415
+    from ladder.extras.webhooks.models import WebhookReceiver  # noqa: PLC0415
+    from ladder.games.models import GameStatus, Match  # noqa: PLC0415
+    from ladder.ratings.models import Membership, Season  # noqa: PLC0415
+    from ladder.tournaments.models import TournamentStatus  # noqa: PLC0415
+    from ladder.web.pages.progress import StepState  # noqa: PLC0415
+
+    choices = [Bot.Status, Submission.Status, ComparisonStatus, TrialStatus]
+    choices += [PracticeStatus, GameStatus, Match.Kind, Membership.Status]
+    for kind in (*choices, Season.Status, TournamentStatus):
+        for value, label in kind.choices:
+            yield from (value, label, label.lower())
+    for words in (StepState, Level, Fault, ResultKind, Severity, Decision):
+        yield from words
+    for name in (*Format, *TieBreak):
+        yield name.replace("_", " ").capitalize()
+    for preset in PRESETS.values():
+        yield preset.name
+    for cause in CAUSES:
+        yield from (cause.cause, cause.cure)
+    yield from MEANINGS.values()
+    yield from WebhookReceiver.labels
+    for status in ERRORS:
+        yield status.phrase
 
 
 def _sources(domain: str) -> Iterator[tuple[str, str]]:

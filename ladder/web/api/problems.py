@@ -17,6 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -148,18 +149,19 @@ def content(path: str, status: int, code: str, detail: str) -> tuple[str, bytes]
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(
-        request, 400, "bad-request", "The server cannot understand this request."
+        request, 400, "bad-request", _("The server cannot understand this request.")
     )
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(
-        request, 403, "permission-denied", "You do not have permission for this action."
-    )
+    detail = _("You do not have permission for this action.")
+    return answer(request, 403, "permission-denied", detail)
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    detail = "The form has expired. Go back, reload the page and send the form again."
+    detail = _(
+        "The form has expired. Go back, reload the page and send the form again."
+    )
     return answer(request, 403, "csrf-failed", detail)
 
 
@@ -167,7 +169,7 @@ def not_found(
     request: HttpRequest,
     exception: Exception | None = None,
 ) -> HttpResponse:
-    detail = "There is nothing at this address."
+    detail = _("There is nothing at this address.")
     if request.path.startswith("/api/"):
         detail += " /api/schema/ lists all routes."
         if not request.path.endswith("/") and _resolves(f"{request.path}/"):
@@ -179,15 +181,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a request that raised an exception which no view expects."""
     if isinstance(sys.exception(), OperationalError | InterfaceError):
         # It is away, fails over, or met a limit of time: nobody's fault, and soon over.
-        detail = "The database of this service is too busy or away. Try again later."
+        detail = _("The database of this service is too busy or away. Try again later.")
         response = answer(request, 503, "unavailable", detail)
         response["Retry-After"] = str(DATABASE_RETRY_S)
         return response
     request_id = getattr(request, "request_id", "without an id")
-    detail = (
+    detail = _(
         "The service has failed. The error was logged. Try again later. If it fails"
-        f" again, give the operator this number: {request_id}."
-    )
+        " again, give the operator this number: %(number)s."
+    ) % {"number": request_id}
     return answer(request, 500, "server-error", detail)
 
 

@@ -9,6 +9,8 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.forms import PasswordResetForm, UsernameField
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrPromise
 
 from ladder.accounts import mail, signing_up, user_names
 from ladder.accounts.invitations import MAX_CODE_LENGTH, BadInvitation
@@ -18,10 +20,12 @@ from torres.common.errors import LadderError
 MAX_PASSWORD_LENGTH = 200
 MAX_ADDRESS_LENGTH = 254
 MAX_ACCOUNTS_OF_ADDRESS = 5  # that get mail if somebody asks for a new password
-WRONG_PASSWORD = "This is not your password. Enter the password of this account."  # noqa: S105
+WRONG_PASSWORD = _("This is not your password. Enter the password of this account.")
 
 
-def password_field(label: str, autocomplete: str, **options: Any) -> forms.CharField:
+def password_field(
+    label: str | StrPromise, autocomplete: str, **options: Any
+) -> forms.CharField:
     """Return a field for a password; ``autocomplete`` tells browsers which one."""
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
     return forms.CharField(
@@ -38,26 +42,28 @@ class SignUpForm(forms.Form):
 
     username = UsernameField(
         max_length=user_names.MAX_LENGTH,
-        label="User name",
-        help_text="Letters, digits and the characters @ . + - _",
+        label=_("User name"),
+        help_text=_("Letters, digits and the characters @ . + - _"),
     )
     email = forms.EmailField(
         required=False,
         max_length=MAX_ADDRESS_LENGTH,
-        label="E-mail (optional)",
-        help_text="Only for a new password if you forget yours. Nobody else sees it.",
+        label=_("E-mail (optional)"),
+        help_text=_(
+            "Only for a new password if you forget yours. Nobody else sees it."
+        ),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = password_field(
-        "Password",
+        _("Password"),
         "new-password",
-        help_text="At least 8 characters, not only digits, and no common password.",
+        help_text=_("At least 8 characters, not only digits, and no common password."),
     )
-    again = password_field("The same password again", "new-password")
+    again = password_field(_("The same password again"), "new-password")
     invitation = forms.CharField(
         max_length=MAX_CODE_LENGTH,
-        label="Invitation code",
-        help_text="The operator of this service gives you one.",
+        label=_("Invitation code"),
+        help_text=_("The operator of this service gives you one."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     user: User | None = None
@@ -83,7 +89,9 @@ class SignUpForm(forms.Form):
         if "password" not in fields:
             return
         if fields.get("again", fields["password"]) != fields["password"]:
-            self.add_error("again", "The two passwords differ. Enter the same again.")
+            self.add_error(
+                "again", _("The two passwords differ. Enter the same again.")
+            )
         user = User(username=fields.get("username", ""), email=fields.get("email", ""))
         try:
             password_validation.validate_password(fields["password"], user)
@@ -107,7 +115,7 @@ class SignUpForm(forms.Form):
 class OwnPasswordForm(forms.Form):
     """Asks for the password before a change that a stranger must not make."""
 
-    password = password_field("Your password", "current-password")
+    password = password_field(_("Your password"), "current-password")
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -130,8 +138,8 @@ class AddressForm(OwnPasswordForm):
     email = forms.EmailField(
         required=False,
         max_length=MAX_ADDRESS_LENGTH,
-        label="New address",
-        help_text="Leave it empty to remove your address.",
+        label=_("New address"),
+        help_text=_("Leave it empty to remove your address."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     field_order = ("email", "password")
@@ -142,7 +150,7 @@ class ForgottenPasswordForm(PasswordResetForm):
 
     email = forms.EmailField(
         max_length=MAX_ADDRESS_LENGTH,
-        label="Address of e-mail",
+        label=_("Address of e-mail"),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 
@@ -119,7 +120,7 @@ class CreateBotAction(PageAction):
     def act(self, **named: Any) -> HttpResponse | None:
         form = forms.NewBotForm(self.request.POST)
         if not form.is_valid():
-            messages.error(self.request, "The name of a bot has 1 to 64 characters.")
+            messages.error(self.request, _("The name of a bot has 1 to 64 characters."))
             return None
         bot = services.create_bot(self.person(), form.cleaned_data["name"])
         return redirect("bot-page", bot.slug)
@@ -134,7 +135,7 @@ class UploadAction(PageAction):
             return too_many
         form = forms.UploadForm(request.POST, request.FILES)
         if not form.is_valid():
-            messages.error(request, "Choose a file, then upload it.")
+            messages.error(request, _("Choose a file, then upload it."))
             return None
         file = form.cleaned_data["archive"]
         submission = submissions.submit(bot, file.file, file.name)
@@ -170,7 +171,9 @@ class ActivateAction(PageAction):
         if too_many := too_often(self.request, "upload", client, "changes"):
             return too_many
         submissions.activate(submission)
-        messages.success(self.request, f"{submission} plays from now on.")
+        messages.success(
+            self.request, _("%(version)s plays from now on.") % {"version": submission}
+        )
         return redirect("bot-page", submission.bot.slug)
 
     def back(self, **named: Any) -> HttpResponse:
@@ -207,7 +210,7 @@ class ChallengePage(SignedInView):
             except LadderError as refusal:
                 form.add_error(None, str(refusal))
             else:
-                messages.success(request, "Your challenge is scheduled.")
+                messages.success(request, _("Your challenge is scheduled."))
                 return redirect("match-page", match.pk)
         return self._page(ladder, form, 422)
 

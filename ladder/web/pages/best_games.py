@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from django.core.cache import cache
+from django.utils.translation import gettext as _, ngettext
 
 from engine.game import Scoring
 from ladder.games import visibility as games
@@ -51,18 +52,23 @@ def _result(seats: Sequence[Seat]) -> str:
     first, second = seats[:2]
     names = [seat.submission.bot.name for seat in seats if seat.rank == first.rank]
     if len(names) > 1:
-        return f"{' and '.join(names)} share the first rank"
+        return _("%(names)s share the first rank") % {
+            "names": f" {_('and')} ".join(names)
+        }
     margin = _score(first) - _score(second)
-    return f"{names[0]} won by {margin} point{'' if margin == 1 else 's'}"
+    text = ngettext(
+        "%(name)s won by %(margin)s point", "%(name)s won by %(margin)s points", margin
+    )
+    return text % {"name": names[0], "margin": margin}
 
 
 def _tags(game: Game, seats: Sequence[Seat], upsets: Mapping[int, float]) -> list[str]:
-    tags = ["upset"] if game.pk in upsets else []
+    tags = [_("upset")] if game.pk in upsets else []
     if abs(_score(seats[0]) - _score(seats[1])) <= CLOSE:
-        tags.append("close")
+        tags.append(_("close"))
     if changes := _changes_of_lead(game):
-        times = "once" if changes == 1 else f"{changes} times"
-        tags.append(f"lead changed {times}")
+        text = ngettext("lead changed once", "lead changed %(times)s times", changes)
+        tags.append(text % {"times": changes})
     return tags
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.utils.translation import gettext as _, gettext_noop
+
 from ladder.tournaments.visibility import VisibleContest
 
 
@@ -67,7 +69,11 @@ class BracketPart:
     rounds: list[BracketColumn]
 
 
-TITLES = {"main": "Bracket", "losers": "Losers’ bracket", "final": "Grand final"}
+TITLES = {
+    "main": gettext_noop("Bracket"),
+    "losers": gettext_noop("Losers’ bracket"),
+    "final": gettext_noop("Grand final"),
+}
 Rounds = dict[int, list[VisibleContest]]
 """The contests of one part by round, in the order of the tables."""
 
@@ -156,7 +162,7 @@ def _contest(
 ) -> BracketContest:
     is_played = all(contest.slots) and (contest.winner is not None or any(contest.wins))
     is_empty = contest.winner is None and bool(contest.why)
-    nobody = "open" if contest.winner is None else "bye"
+    nobody = _("open") if contest.winner is None else _("bye")
     slots = [
         BracketSlot(
             bot=bot,

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from ladder.extras.comparisons import selectors, services
 from ladder.extras.comparisons.models import VersionComparison
@@ -22,7 +23,7 @@ class StartComparisonAction(PageAction):
         wanted = self.request.POST.get("ladder", "")
         ladder = next((row for row in ratings.ladders() if row.slug == wanted), None)
         if ladder is None:
-            messages.error(self.request, "Choose a ladder for the comparison.")
+            messages.error(self.request, _("Choose a ladder for the comparison."))
             return None
         comparison = services.start(self.person(), bot, ladder)
         return redirect("comparison-page", comparison.pk)

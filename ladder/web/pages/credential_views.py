@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
@@ -67,8 +68,10 @@ class SignUpPage(View):
         github_sign_up.link_new_user(request, user, account)
         messages.success(
             request,
-            "Your account is ready. Your name above leads to its page, where you create"
-            " bots, and tokens for the torres command.",
+            _(
+                "Your account is ready. Your name above leads to its page, where you"
+                " create bots, and tokens for the torres command."
+            ),
         )
         if form.cleaned_data.get("email"):
             _send_link(request, user, form.cleaned_data["email"])
@@ -115,7 +118,10 @@ class ConfirmAddressPage(View):
             new = addresses.confirm(link)
         except addresses.BadLink:
             return self._page(request, link)
-        messages.success(request, f"The address {new.address} is confirmed.")
+        messages.success(
+            request,
+            _("The address %(address)s is confirmed.") % {"address": new.address},
+        )
         if request.user.is_authenticated:
             return redirect(destination(request))
         return redirect(account_url(request, "sign-in"))
@@ -185,8 +191,10 @@ class NewPasswordPage(MarksErrors, django_views.PasswordResetConfirmView):
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(
             self.request,
-            "Your password is set. Sign in with it. Your tokens stay valid: revoke the"
-            " ones that somebody else may know.",
+            _(
+                "Your password is set. Sign in with it. Your tokens stay valid: revoke"
+                " the ones that somebody else may know."
+            ),
         )
         return super().form_valid(form)
 
@@ -222,8 +230,10 @@ class PasswordPage(ByPassword, MarksErrors, django_views.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(
             self.request,
-            "Your password is changed, and your other sessions have ended. Your tokens"
-            " stay valid.",
+            _(
+                "Your password is changed, and your other sessions have ended. Your"
+                " tokens stay valid."
+            ),
         )
         return super().form_valid(form)
 
@@ -250,7 +260,7 @@ class AddressPage(OwnPasswordPage):
             _send_link(self.request, self.person(), address)
         else:
             addresses.set_address(self.person(), "")
-            messages.success(self.request, "Your account has no address now.")
+            messages.success(self.request, _("Your account has no address now."))
         return redirect("me")
 
 
@@ -267,5 +277,5 @@ class DeleteAccountPage(OwnPasswordPage):
     def form_valid(self, form: forms.OwnPasswordForm) -> HttpResponse:
         moderation.delete_account(Operator(None, WHY_DELETED), self.person())
         logout(self.request)
-        messages.success(self.request, "Your account is deleted.")
+        messages.success(self.request, _("Your account is deleted."))
         return redirect("home")

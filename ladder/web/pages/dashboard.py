@@ -20,6 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from ladder.bots.models import Bot, Submission
 from ladder.games.models import Game, Seat
@@ -173,27 +174,29 @@ def _next_step(
     """Return what keeps a bot from playing better or at all; None if nothing does."""
     page = reverse("bot-page", args=[bot.slug])
     if bot.status == Bot.Status.WITHDRAWN:
-        return NextStep("You have withdrawn it. Let it play again", page)
+        return NextStep(_("You have withdrawn it. Let it play again"), page)
     if bot.status != Bot.Status.ACTIVE:
-        return NextStep("It does not play. Read its status, then ask operators", page)
+        return NextStep(
+            _("It does not play. Read its status, then ask operators"), page
+        )
     return _upload_step(page, newest) or _ladder_step(page, places)
 
 
 def _upload_step(page: str, newest: Submission | None) -> NextStep | None:
     if newest is None:
-        return NextStep("Upload its first program", f"{page}#upload")
+        return NextStep(_("Upload its first program"), f"{page}#upload")
     upload = reverse("submission-page", args=[newest.pk])
     if newest.status == Submission.Status.REJECTED:
-        return NextStep("Read why the newest upload was rejected", upload)
+        return NextStep(_("Read why the newest upload was rejected"), upload)
     if newest.status == Submission.Status.WAITING:
-        return NextStep("Read for what the newest upload waits", upload)
+        return NextStep(_("Read for what the newest upload waits"), upload)
     return None
 
 
 def _ladder_step(page: str, places: list[Membership]) -> NextStep | None:
     statuses = {place.status for place in places}
     if Membership.Status.BENCHED in statuses:
-        return NextStep("It is benched for forfeits. Correct it, then upload", page)
+        return NextStep(_("It is benched for forfeits. Correct it, then upload"), page)
     if places and Membership.Status.ACTIVE not in statuses:
-        return NextStep("It plays on no ladder. Let it join one", page)
+        return NextStep(_("It plays on no ladder. Let it join one"), page)
     return None

@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext, gettext_lazy as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 
@@ -50,11 +51,11 @@ class TrialForm(ChoicesForm):
     """Code, and the game in which it runs."""
 
     language = forms.ChoiceField(widget=forms.HiddenInput)
-    source = forms.CharField(label="Your bot", strip=False, widget=forms.Textarea)
-    opponent = forms.ChoiceField(label="Against")
+    source = forms.CharField(label=_("Your bot"), strip=False, widget=forms.Textarea)
+    opponent = forms.ChoiceField(label=_("Against"))
     ruleset = forms.ChoiceField(
-        label="Rules",
-        choices=[(name, edition(name)) for name in PRESETS],
+        label=_("Rules"),
+        choices=lambda: [(name, edition(name)) for name in PRESETS],
         initial=DEFAULT,
     )
 
@@ -190,19 +191,21 @@ def _replay(trial: TrialGame) -> Replay | None:
 def _headline(trial: TrialGame, *, lost_seat: bool) -> str:
     """Return what became of a trial, in one sentence."""
     if trial.status == TrialStatus.WAITING:
-        return "Your bot waits for a free slot."
+        return gettext("Your bot waits for a free slot.")
     if trial.status == TrialStatus.RUNNING:
-        return f"Your bot plays against {trial.opponent.name}."
+        return gettext("Your bot plays against %(bot)s.") % {"bot": trial.opponent.name}
     if trial.result is None:
-        return trial.note
+        return gettext(trial.note) if trial.note else ""
     if lost_seat:
-        return "Your bot lost its seat by a mistake."
+        return gettext("Your bot lost its seat by a mistake.")
     ranks, scores = trial.result["ranks"], trial.result["scores"]
     own, other = scores[trial.seat], scores[1 - trial.seat]
-    verb = "won" if ranks[trial.seat] == 1 else "lost"
+    sentence = gettext("Your bot lost %(own)s : %(other)s against %(bot)s.")
     if ranks.count(1) > 1:
-        verb = "drew"
-    return f"Your bot {verb} {own} : {other} against {trial.opponent.name}."
+        sentence = gettext("Your bot drew %(own)s : %(other)s against %(bot)s.")
+    elif ranks[trial.seat] == 1:
+        sentence = gettext("Your bot won %(own)s : %(other)s against %(bot)s.")
+    return sentence % {"own": own, "other": other, "bot": trial.opponent.name}
 
 
 def _line(trial: TrialGame) -> int | None:
@@ -272,7 +275,9 @@ class SubmitTrialAction(PageAction):
             return too_many
         form = NewBotForm(self.request.POST)
         if not form.is_valid():
-            messages.error(self.request, "The name of a bot has 1 to 64 characters.")
+            messages.error(
+                self.request, gettext("The name of a bot has 1 to 64 characters.")
+            )
             return None
         name = form.cleaned_data["name"]
         own = person.bots.filter(name_key=name_key(name)).first()

@@ -10,6 +10,7 @@ from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy as _
 
 from ladder.accounts import scopes
 from ladder.accounts.scopes import Scope
@@ -32,15 +33,15 @@ class SignInForm(forms.Form):
     token = forms.CharField(
         required=False,
         max_length=200,
-        label="Token",
+        label=_("Token"),
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
-    username = UsernameField(required=False, max_length=150, label="User name")
+    username = UsernameField(required=False, max_length=150, label=_("User name"))
     password = forms.CharField(
         required=False,
         max_length=200,
         strip=False,
-        label="Password",
+        label=_("Password"),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     user: User | None = None
@@ -55,24 +56,24 @@ class SignInForm(forms.Form):
             user = authenticate(username=name, password=password)
         if not isinstance(user, User):
             raise ValidationError(
-                "The token, or the user name and password, are not valid."
+                _("The token, or the user name and password, are not valid.")
             )
         self.user = user
 
 
 class NewBotForm(forms.Form):
-    name = forms.CharField(max_length=64, label="Name of a new bot")
+    name = forms.CharField(max_length=64, label=_("Name of a new bot"))
 
 
 class UploadForm(forms.Form):
     archive = forms.FileField(
-        allow_empty_file=True, label="A zip, a tar.gz, or one source file"
+        allow_empty_file=True, label=_("A zip, a tar.gz, or one source file")
     )
 
 
 class ReplayForm(forms.Form):
     replay = forms.FileField(
-        label="A replay file (JSON)",
+        label=_("A replay file (JSON)"),
         widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
     )
 
@@ -99,11 +100,11 @@ class ChallengeForm(ChoicesForm):
 
     OPPONENTS = ("one", "two", "three")
 
-    bot = forms.ChoiceField(label="Your bot")
-    one = BotField(label="Against", max_length=64)
-    two = BotField(label="and", max_length=64, required=False)
-    three = BotField(label="and", max_length=64, required=False)
-    seat = forms.TypedChoiceField(coerce=int, label="Your seat", initial=0)
+    bot = forms.ChoiceField(label=_("Your bot"))
+    one = BotField(label=_("Against"), max_length=64)
+    two = BotField(label=_("and"), max_length=64, required=False)
+    three = BotField(label=_("and"), max_length=64, required=False)
+    seat = forms.TypedChoiceField(coerce=int, label=_("Your seat"), initial=0)
 
     def __init__(
         self,
@@ -136,21 +137,21 @@ class ChallengeForm(ChoicesForm):
 
 class NewTokenForm(forms.Form):
     LIFETIMES = (
-        ("", "never"),
-        ("1", "in a day"),
-        ("30", "in 30 days"),
-        ("365", "in a year"),
+        ("", _("never")),
+        ("1", _("in a day")),
+        ("30", _("in 30 days")),
+        ("365", _("in a year")),
     )
 
     name = forms.CharField(
         max_length=64,
-        label="What the token is for",
+        label=_("What the token is for"),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    days = forms.ChoiceField(choices=LIFETIMES, required=False, label="It expires")
+    days = forms.ChoiceField(choices=LIFETIMES, required=False, label=_("It expires"))
     scopes = forms.MultipleChoiceField(
         required=False,
-        label="What it may do",
+        label=_("What it may do"),
         widget=forms.CheckboxSelectMultiple,
         initial=scopes.names(scopes.DEFAULT),
     )
@@ -164,7 +165,7 @@ class NewTokenForm(forms.Form):
         field = self.fields["scopes"]
         if isinstance(field, forms.MultipleChoiceField):
             field.choices = [
-                (name, f"{name}: {scopes.MEANINGS[scopes.parse([name])]}")
+                (name, f"{name}: {gettext(scopes.MEANINGS[scopes.parse([name])])}")
                 for name in scopes.names(offered)
             ]
 

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 
@@ -84,7 +85,9 @@ class GitHubUnlink(ByPassword):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         github.unlink(self.person())
-        messages.success(request, "GitHub no longer signs you in. Use your password.")
+        messages.success(
+            request, _("GitHub no longer signs you in. Use your password.")
+        )
         return redirect("me")
 
 
@@ -110,7 +113,11 @@ def _link(
             " Sign in with your password to link GitHub.",
         )
     github.link(user, account)
-    messages.success(request, f"{account.login} at GitHub can sign you in from now on.")
+    messages.success(
+        request,
+        _("%(login)s at GitHub can sign you in from now on.")
+        % {"login": account.login},
+    )
     return redirect(target)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from engine.editions import PRESETS
 from engine.rulesets import SWITCHES
@@ -116,11 +117,15 @@ def _limits(document: object) -> str:
         limits = read_limits(document)
     except BadLimits:
         return ""
-    return (
-        f"{_seconds(limits.move_ms)} for each turn, and a bank of"
-        f" {_seconds(limits.bank_ms)} for the whole game; {limits.memory_mb} MiB of"
-        f" memory; {limits.pids} processes and threads"
-    )
+    return _(
+        "%(move)s for each turn, and a bank of %(bank)s for the whole game; %(memory)s"
+        " MiB of memory; %(pids)s processes and threads"
+    ) % {
+        "move": _seconds(limits.move_ms),
+        "bank": _seconds(limits.bank_ms),
+        "memory": limits.memory_mb,
+        "pids": limits.pids,
+    }
 
 
 def _seconds(ms: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _, gettext_noop
 from django.views import View
 
 from engine import refusals
@@ -19,6 +20,20 @@ from ladder.web.pages import watching
 _STUDENT = 0  # the seat
 _RULES = "torres-position/1:rules=yucata-open-hand:seats=2:round=4:order=01"
 _TURN = "decision=turn:seat=0:stacks=/3:current=3:hands=u67ekmdjro/u67ekmdjro"
+
+
+REASONS = (
+    gettext_noop("it is next to no castle (rule 45)"),
+    gettext_noop("it would join two castles (rules 11, 45)"),
+    gettext_noop(
+        "neither a step nor the doors of one castle lead there (rules 35 to 41)"
+    ),
+    gettext_noop("the castle would be higher than its area (rules 10, 44)"),
+    gettext_noop("the space is occupied (rule 12)"),
+    gettext_noop("the space is occupied (rule 45)"),
+    gettext_noop("the target is not adjacent and exactly two levels higher (rule 52)"),
+)
+"""Why the rules forbid an action of a lesson, in the words of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +75,18 @@ def judge(lesson: Lesson, space: str) -> LessonOutcome:
     """Play the action of a lesson on a space, if the rules allow it."""
     game = lesson.game()
     if space not in NUMBERS:
-        return LessonOutcome(game, solved=False, text="Choose a space from a1 to h8.")
+        return LessonOutcome(
+            game, solved=False, text=_("Choose a space from a1 to h8.")
+        )
     action = lesson.action.format(space)
     if action not in game.legal():
-        reason = refusals.reason(game.position, action)
-        return LessonOutcome(game, solved=False, text=f"Not {space}: {reason}.")
+        reason = _(refusals.reason(game.position, action))
+        said = _("Not %(space)s: %(reason)s.") % {"space": space, "reason": reason}
+        return LessonOutcome(game, solved=False, text=said)
     game.play(action)
     if _is_done(lesson, game):
-        return LessonOutcome(game, solved=True, text=lesson.why)
-    return LessonOutcome(game, solved=False, text=lesson.missing)
+        return LessonOutcome(game, solved=True, text=_(lesson.why))
+    return LessonOutcome(game, solved=False, text=_(lesson.missing))
 
 
 def _is_done(lesson: Lesson, game: TorresGame) -> bool:
@@ -85,98 +103,144 @@ def feature_of(game: TorresGame, name: str) -> float:
 
 LESSONS = (
     Lesson(
-        title="Build a step",
-        idea="Blocks that touch along an edge are one castle. A castle may be as high"
-        " as it has spaces, and a knight climbs one level at a time.",
-        task="Your knight stands at c3, on level 1. Put a block where it makes a step"
-        " that the knight can climb.",
+        title=gettext_noop("Build a step"),
+        idea=gettext_noop(
+            "Blocks that touch along an edge are one castle. A castle may be as high"
+            " as it has spaces, and a knight climbs one level at a time."
+        ),
+        task=gettext_noop(
+            "Your knight stands at c3, on level 1. Put a block where it makes a step"
+            " that the knight can climb."
+        ),
         fields="phase=1:ap=5:heights=......../.....1../.....1../......../..1...../"
         "..1...../......../........:knights=c3/f6:king=f7",
         action="block {}",
         feature="climbs",
         enough=1,
-        why="The castle is now two levels high, and it has two spaces, so the rules"
-        " allow it. Your knight can climb from c3 to c4.",
-        missing="That is a legal block, but your knight still has no step beside it. A"
-        " step is a space of your castle that is one level higher than the knight.",
+        why=gettext_noop(
+            "The castle is now two levels high, and it has two spaces, so the rules"
+            " allow it. Your knight can climb from c3 to c4."
+        ),
+        missing=gettext_noop(
+            "That is a legal block, but your knight still has no step beside it. A"
+            " step is a space of your castle that is one level higher than the knight."
+        ),
     ),
     Lesson(
-        title="Climb",
-        idea="A knight moves to a space beside it, never diagonally: up by one level"
-        " at most, down by any number.",
-        task="Move your knight from c3 to a higher level.",
+        title=gettext_noop("Climb"),
+        idea=gettext_noop(
+            "A knight moves to a space beside it, never diagonally: up by one level"
+            " at most, down by any number."
+        ),
+        task=gettext_noop("Move your knight from c3 to a higher level."),
         fields="phase=1:ap=5:heights=......../.....1../.....1../......../.13...../"
         ".21...../......../........:knights=c3/f6:king=f7",
         action="move c3 {}",
         feature="top",
         enough=2,
-        why="From level 1 to level 2 is one step up. The tower at c4 has level 3,"
-        " which is too high for a step.",
-        missing="The knight may go there, but it stands no higher than before.",
+        why=gettext_noop(
+            "From level 1 to level 2 is one step up. The tower at c4 has level 3,"
+            " which is too high for a step."
+        ),
+        missing=gettext_noop(
+            "The knight may go there, but it stands no higher than before."
+        ),
     ),
     Lesson(
-        title="Walk through a castle",
-        idea="Each wall of a tower has a door. For one action point a knight goes in"
-        " at its own level, through the castle, and out by another door; inside it"
-        " never goes up.",
-        task="Your knight stands on the ground at c2. Bring it to c8, at the"
-        " other end of the castle, with one move.",
+        title=gettext_noop("Walk through a castle"),
+        idea=gettext_noop(
+            "Each wall of a tower has a door. For one action point a knight goes in"
+            " at its own level, through the castle, and out by another door; inside it"
+            " never goes up."
+        ),
+        task=gettext_noop(
+            "Your knight stands on the ground at c2. Bring it to c8, at the"
+            " other end of the castle, with one move."
+        ),
         fields="phase=1:ap=5:heights=.....1../..2..1../..2...../..2...../..2...../"
         "..2...../......../........:knights=c2/f7:king=f8",
         action="move c2 {}",
         goal="c8",
-        why="The knight went in by the door at c3, along the whole castle, and out at"
-        " c8. On foot that would have cost eight action points.",
-        missing="The knight may go there. But the door beside it leads further: look"
-        " for the last door of the castle.",
+        why=gettext_noop(
+            "The knight went in by the door at c3, along the whole castle, and out at"
+            " c8. On foot that would have cost eight action points."
+        ),
+        missing=gettext_noop(
+            "The knight may go there. But the door beside it leads further: look"
+            " for the last door of the castle."
+        ),
     ),
     Lesson(
-        title="Score a castle",
-        idea="At the end of a phase a castle brings its number of spaces times the"
-        " level of your highest knight in it. Only the highest one counts.",
-        task="Your knight is on level 2 of a castle with three spaces: 3 × 2 = 6"
-        " points. Put one block so that the castle brings 8.",
+        title=gettext_noop("Score a castle"),
+        idea=gettext_noop(
+            "At the end of a phase a castle brings its number of spaces times the"
+            " level of your highest knight in it. Only the highest one counts."
+        ),
+        task=gettext_noop(
+            "Your knight is on level 2 of a castle with three spaces: 3 × 2 = 6"
+            " points. Put one block so that the castle brings 8."
+        ),
         fields="phase=1:ap=1:heights=......../.....1../.....1../......../..2...../"
         "..21..../......../........:knights=c3/f6:king=f7",
         action="block {}",
         feature="castles",
         enough=8,
-        why="The castle has four spaces now, and your knight stands on level 2: 4 × 2"
-        " = 8 points. A wider castle pays as often as your knight is high.",
-        missing="That is a legal block, but your castle still brings 6 points, because"
-        " it has no more spaces than before.",
+        why=gettext_noop(
+            "The castle has four spaces now, and your knight stands on level 2: 4 × 2"
+            " = 8 points. A wider castle pays as often as your knight is high."
+        ),
+        missing=gettext_noop(
+            "That is a legal block, but your castle still brings 6 points, because"
+            " it has no more spaces than before."
+        ),
     ),
     Lesson(
-        title="Please the king",
-        idea="A knight in the king's castle earns a bonus if it stands on the level"
-        " with the number of the phase: 5 points in phase 1, 10 in phase 2, 15 in"
-        " phase 3.",
-        task="This is phase 2, and the crown at e3 is the king. Move your knight from"
-        " c3 so that it earns the bonus of 10 points.",
+        title=gettext_noop("Please the king"),
+        idea=gettext_noop(
+            "A knight in the king's castle earns a bonus if it stands on the level"
+            " with the number of the phase: 5 points in phase 1, 10 in phase 2, 15 in"
+            " phase 3."
+        ),
+        task=gettext_noop(
+            "This is phase 2, and the crown at e3 is the king. Move your knight from"
+            " c3 so that it earns the bonus of 10 points."
+        ),
         fields="phase=2:ap=2:heights=......../......1./......../......../..2...../"
         ".3111.../......../........:knights=c3/g7:king=e3",
         action="move c3 {}",
         feature="king",
         enough=10,
-        why="Your knight stands on level 2 of the king's castle in phase 2: 10 points,"
-        " and the castle itself scores as well.",
-        missing="The knight may go there, but in phase 2 the bonus needs level 2 of"
-        " the king's castle.",
+        why=gettext_noop(
+            "Your knight stands on level 2 of the king's castle in phase 2: 10 points,"
+            " and the castle itself scores as well."
+        ),
+        missing=gettext_noop(
+            "The knight may go there, but in phase 2 the bonus needs level 2 of"
+            " the king's castle."
+        ),
     ),
     Lesson(
-        title="Play a card",
-        idea="An action card breaks a rule once, and it costs no action points. This"
-        " one lifts a knight by exactly two levels.",
-        task="Play the card “two levels up” with your knight at c3: choose where it"
-        " goes.",
+        title=gettext_noop("Play a card"),
+        idea=gettext_noop(
+            "An action card breaks a rule once, and it costs no action points. This"
+            " one lifts a knight by exactly two levels."
+        ),
+        task=gettext_noop(
+            "Play the card “two levels up” with your knight at c3: choose where it"
+            " goes."
+        ),
         fields="phase=2:ap=1:heights=......../.....1../.....1../......../.13...../"
         ".21...../......../........:knights=c3/f6:king=f7",
         action="play up2 c3 {}",
         feature="top",
         enough=3,
-        why="The knight jumped from level 1 to level 3, which no step could do."
-        " Everybody has ten cards, and one may be played in a turn.",
-        missing="The knight may go there, but it is not two levels higher.",
+        why=gettext_noop(
+            "The knight jumped from level 1 to level 3, which no step could do."
+            " Everybody has ten cards, and one may be played in a turn."
+        ),
+        missing=gettext_noop(
+            "The knight may go there, but it is not two levels higher."
+        ),
     ),
 )
 

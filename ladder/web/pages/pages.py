@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _, gettext_noop
 
 from engine.documents import Replay
 from engine.game import Scoring
@@ -48,14 +49,14 @@ ORIGINS = (
 )
 # Names and units of the limits of a match.
 LIMITS = {
-    "move_ms": ("Time for a decision", "ms"),
-    "bank_ms": ("Time bank for a game", "ms"),
-    "start_ms": ("Time to start", "ms"),
-    "memory_mb": ("Memory", "MiB"),
-    "pids": ("Processes and threads", ""),
-    "tmp_mb": ("Temporary files", "MiB"),
-    "line_bytes": ("Longest line", "bytes"),
-    "output_bytes": ("Output of a game", "bytes"),
+    "move_ms": (gettext_noop("Time for a decision"), "ms"),
+    "bank_ms": (gettext_noop("Time bank for a game"), "ms"),
+    "start_ms": (gettext_noop("Time to start"), "ms"),
+    "memory_mb": (gettext_noop("Memory"), "MiB"),
+    "pids": (gettext_noop("Processes and threads"), ""),
+    "tmp_mb": (gettext_noop("Temporary files"), "MiB"),
+    "line_bytes": (gettext_noop("Longest line"), "bytes"),
+    "output_bytes": (gettext_noop("Output of a game"), "bytes"),
 }
 
 
@@ -175,7 +176,9 @@ def _finished_record(game: Game, ply: int | None) -> GameRecordView:
 def _running_record(game: Game, ply: int | None) -> GameRecordView:
     if game.status != GameStatus.RUNNING:
         return GameRecordView(
-            why_not="The game is waiting for a worker. It will be shown when it runs."
+            why_not=_(
+                "The game is waiting for a worker. It will be shown when it runs."
+            )
         )
     try:
         moves = games.moves_so_far(game).moves

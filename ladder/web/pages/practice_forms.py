@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy as _
 
 from engine.editions import DEFAULT, PRESETS
 from ladder.bots.models import Submission
@@ -19,17 +20,17 @@ OPPONENT_FIELDS = ("one", "two", "three")
 class PracticeForm(ChoicesForm):
     """Choose the rules, a seat, and one to three bots by their submissions."""
 
-    one = forms.TypedChoiceField(coerce=int, label="Against")
+    one = forms.TypedChoiceField(coerce=int, label=_("Against"))
     two = forms.TypedChoiceField(
-        coerce=int, label="and", required=False, empty_value=None
+        coerce=int, label=_("and"), required=False, empty_value=None
     )
     three = forms.TypedChoiceField(
-        coerce=int, label="and", required=False, empty_value=None
+        coerce=int, label=_("and"), required=False, empty_value=None
     )
-    seat = forms.ChoiceField(label="Your seat", initial=RANDOM_SEAT)
+    seat = forms.ChoiceField(label=_("Your seat"), initial=RANDOM_SEAT)
     ruleset = forms.ChoiceField(
-        label="Rules",
-        choices=[(key, preset.name) for key, preset in PRESETS.items()],
+        label=_("Rules"),
+        choices=[(key, _(preset.name)) for key, preset in PRESETS.items()],
         initial=DEFAULT,
     )
     start = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -38,26 +39,29 @@ class PracticeForm(ChoicesForm):
         self, opponents: Opponents, *args: Any, start: str = "", **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        by_chance = "by chance"
+        by_chance = gettext("by chance")
         if start:  # the position has the rules
-            by_chance = "the one that decides"
+            by_chance = gettext("the one that decides")
             self.initial["start"] = start
             self.fields["ruleset"].required = False
             self.fields["ruleset"].widget = forms.HiddenInput()
         groups = [
-            ("House bots", opponents.house),
-            ("Your bots", opponents.own),
-            ("Bots of others", opponents.others),
+            (gettext("House bots"), opponents.house),
+            (gettext("Your bots"), opponents.own),
+            (gettext("Bots of others"), opponents.others),
         ]
         offered: list[Any] = [
             (title, [(str(one.pk), _label(one)) for one in group])
             for title, group in groups
             if group
         ]
-        seats = [(str(seat), f"seat {seat}") for seat in range(MAX_SEATS)]
+        seats = [
+            (str(seat), gettext("seat %(seat)s") % {"seat": seat})
+            for seat in range(MAX_SEATS)
+        ]
         self.set_choices("one", offered)
-        self.set_choices("two", [("", "nobody"), *offered])
-        self.set_choices("three", [("", "nobody"), *offered])
+        self.set_choices("two", [("", gettext("nobody")), *offered])
+        self.set_choices("three", [("", gettext("nobody")), *offered])
         self.set_choices("seat", [(RANDOM_SEAT, by_chance), *seats])
         favourite = (one.pk for one in opponents.house if one.bot.slug == FAVOURITE)
         self.initial.setdefault("one", next(favourite, None))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _, gettext_noop
 
 from engine.documents import Replay
 from engine.errors import EngineError
@@ -30,7 +31,7 @@ from ladder.web.pages import analysis_pages
 from torres.drawing import frames
 from torres.drawing.board_svg import board_svg
 
-DELETED = "a deleted bot"
+DELETED = gettext_noop("a deleted bot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def names(game: PracticeGame) -> list[str]:
 
 
 def _name(opponent: PracticeOpponent) -> str:
-    return opponent.submission.bot.name if opponent.submission else DELETED
+    return opponent.submission.bot.name if opponent.submission else _(DELETED)
 
 
 def details(game: PracticeGame) -> dict[str, object]:
@@ -122,8 +123,11 @@ def _headline(game: PracticeGame) -> str:
     ranks = game.result["ranks"]
     rank = ranks[game.person_seat]
     if rank == 1:
-        return "You won." if ranks.count(1) == 1 else "You share the first rank."
-    return f"You are number {rank} of {game.seats}."
+        return _("You won.") if ranks.count(1) == 1 else _("You share the first rank.")
+    return _("You are number %(rank)s of %(seats)s.") % {
+        "rank": rank,
+        "seats": game.seats,
+    }
 
 
 def _again(game: PracticeGame) -> dict[str, object]:

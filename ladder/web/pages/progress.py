@@ -14,6 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from ladder.bots.models import OPEN, Bot, Submission
 from ladder.games import capabilities, selectors, visibility
@@ -29,7 +30,7 @@ FRESH_PERIOD = timedelta(days=1)
 
 Later the page need not follow it, and its bot may have many thousands of games.
 """
-FIRST_GAME = "First rated game"
+FIRST_GAME = gettext_noop("First rated game")
 MAX_LINES = 12
 MAX_CHARS = 200
 # Compilers and interpreters of all languages write one of these words.
@@ -102,9 +103,9 @@ def progress(submission: Submission, *, own: bool) -> UploadProgress:
     failure = _failure(submission, own=own)
     game = None
     if submission.status in OPEN:
-        last = ProgressStep(FIRST_GAME, StepState.WAITING, usual_s=usual.game_s)
+        last = ProgressStep(_(FIRST_GAME), StepState.WAITING, usual_s=usual.game_s)
     elif submission.status == Status.REJECTED:
-        last = ProgressStep(FIRST_GAME, StepState.NOT_REACHED)
+        last = ProgressStep(_(FIRST_GAME), StepState.NOT_REACHED)
     else:
         game = _first_game(submission)
         last = _first_game_step(submission, game, usual)
@@ -114,8 +115,11 @@ def progress(submission: Submission, *, own: bool) -> UploadProgress:
 
 
 def _uploaded(submission: Submission) -> ProgressStep:
-    size = f"{submission.language}, {submission.size:,} bytes"
-    return ProgressStep("Uploaded", StepState.DONE, size, at=submission.created_at)
+    size = _("%(language)s, %(size)s bytes") % {
+        "language": submission.language,
+        "size": f"{submission.size:,}",
+    }
+    return ProgressStep(_("Uploaded"), StepState.DONE, size, at=submission.created_at)
 
 
 def _checks(submission: Submission, usual: UsualDurations) -> list[ProgressStep]:
@@ -124,19 +128,21 @@ def _checks(submission: Submission, usual: UsualDurations) -> list[ProgressStep]
     language = BY_NAME.get(submission.language)
     detail = ""
     if build == StepState.DONE and not (language and language.compile):
-        detail = f"{submission.language} needs no compiler."
+        detail = _("%(language)s needs no compiler.") % {
+            "language": submission.language
+        }
     waiting = ""
     if submission.status in (Status.UPLOADED, Status.WAITING):
         waiting = _why_it_waits(submission)
     games = _games_played(submission.report)
     if validation == StepState.FAILED and games:
-        games = f"{games} played; the last one showed the fault."
+        games = _("%(games)s played; the last one showed the fault.") % {"games": games}
     elif games:
-        games = f"{games} passed."
+        games = _("%(games)s passed.") % {"games": games}
     return [
-        ProgressStep("Built", build, waiting or detail, usual.build_s),
+        ProgressStep(_("Built"), build, waiting or detail, usual.build_s),
         ProgressStep(
-            "Validated", validation, games, usual.validation_s, submission.ready_at
+            _("Validated"), validation, games, usual.validation_s, submission.ready_at
         ),
     ]
 
@@ -168,28 +174,28 @@ def _games_played(report: dict[str, Any]) -> str:
     played = [s for s in report.get("steps", []) if s["name"] not in PREPARATION]
     if not played:
         return ""
-    return f"{len(played)} game{'' if len(played) == 1 else 's'}"
+    text = ngettext("%(count)s game", "%(count)s games", len(played))
+    return text % {"count": len(played)}
 
 
 def _why_it_waits(submission: Submission) -> str:
     summary = str(submission.report.get("summary", ""))
-    return missing_worker(submission) or summary or "It waits for a worker."
+    return missing_worker(submission) or _(summary or "It waits for a worker.")
 
 
 def missing_worker(submission: Submission) -> str:
     """Say what all workers lack for an upload; empty if one of them can run it."""
     pool = selectors.worker_pool()
     if not pool.groups:
-        return "Waiting: no worker is running. The operators have to start one."
+        return _("Waiting: no worker is running. The operators have to start one.")
     bot = (submission.language, submission.bot.house)
     needed = capabilities.needs([bot], settings.TORRES_SANDBOX)
     missing = pool.missing_tags(needed)
     if not missing:
         return ""
-    return (
-        f"Waiting: no worker offers {', '.join(missing)} now. The operators can help:"
-        f" {capabilities.remedy(missing)}."
-    )
+    return _(
+        "Waiting: no worker offers %(missing)s now. The operators can help: %(remedy)s."
+    ) % {"missing": ", ".join(missing), "remedy": capabilities.remedy(missing)}
 
 
 def _first_game(submission: Submission) -> Game | None:
@@ -208,17 +214,19 @@ def _first_game(submission: Submission) -> Game | None:
 def _first_game_step(
     submission: Submission, game: Game | None, usual: UsualDurations
 ) -> ProgressStep:
-    title = FIRST_GAME
+    title = _(FIRST_GAME)
     if game is None:
         return _step_without_game(submission, usual)
     if game.status == GameStatus.SCHEDULED:
         detail = _why_the_game_waits(game)
         return ProgressStep(title, StepState.WAITING, detail, usual.game_s)
     if game.status == GameStatus.RUNNING:
-        detail = f"Game {game.pk} is running."
+        detail = _("Game %(game)s is running.") % {"game": game.pk}
         return ProgressStep(title, StepState.RUNNING, detail, usual.game_s)
     if not Entry.objects.filter(game=game, kind=EntryKind.GAME).exists():
-        detail = f"Game {game.pk} has ended. Its rating follows in a moment."
+        detail = _("Game %(game)s has ended. Its rating follows in a moment.") % {
+            "game": game.pk
+        }
         return ProgressStep(title, StepState.RUNNING, detail, usual.game_s)
     detail = _result(game, submission)
     return ProgressStep(title, StepState.DONE, detail, None, game.finished_at)
@@ -228,41 +236,50 @@ def _why_the_game_waits(game: Game) -> str:
     pool = selectors.worker_pool()
     missing = pool.missing_tags(game.needs) if pool.groups else []
     if not pool.groups:
-        return f"Game {game.pk} is scheduled, but no worker is running."
-    if missing:
-        tags = ", ".join(missing)
-        return f"Game {game.pk} is scheduled, but no worker offers {tags} now."
-    return f"Game {game.pk} is scheduled and waits for a worker."
+        text = _("Game %(game)s is scheduled, but no worker is running.")
+    elif missing:
+        text = _("Game %(game)s is scheduled, but no worker offers %(missing)s now.")
+    else:
+        text = _("Game %(game)s is scheduled and waits for a worker.")
+    return text % {"game": game.pk, "missing": ", ".join(missing)}
 
 
 def _result(game: Game, submission: Submission) -> str:
     """Return the rank of an upload in its game, and its forfeit if it has one."""
     seats = list(game.seats.all())
     own = next(seat for seat in seats if seat.submission_id == submission.pk)
+    text = _("Rank %(rank)s of %(seats)s, %(score)s points.")
     if own.fault:
-        return f"Rank {own.rank} of {len(seats)}: it forfeited ({own.fault})."
-    return f"Rank {own.rank} of {len(seats)}, {own.score} points."
+        text = _("Rank %(rank)s of %(seats)s: it forfeited (%(fault)s).")
+    return text % {
+        "rank": own.rank,
+        "seats": len(seats),
+        "score": own.score,
+        "fault": _(own.get_fault_display()) if own.fault else "",
+    }
 
 
 def _step_without_game(submission: Submission, usual: UsualDurations) -> ProgressStep:
     """Say why an upload that passed has no game yet, or why it gets none."""
-    title = FIRST_GAME
+    title = _(FIRST_GAME)
     ready_at = submission.ready_at
     if ready_at is None or ready_at < timezone.now() - FRESH_PERIOD:
-        detail = "The page of the bot lists its games."
+        detail = _("The page of the bot lists its games.")
         return ProgressStep(title, StepState.DONE, detail)
     if submission.status == Status.RETIRED:
-        detail = "Another version took its place before it played."
+        detail = _("Another version took its place before it played.")
         return ProgressStep(title, StepState.FAILED, detail)
     bot = submission.bot
     if bot.status != Bot.Status.ACTIVE:
-        detail = f"The bot is {bot.get_status_display()}, so it gets no games."
+        detail = _("The bot is %(status)s, so it gets no games.") % {
+            "status": _(bot.get_status_display())
+        }
         return ProgressStep(title, StepState.FAILED, detail)
     places = [place.status for place in memberships.places(bot, only_own=True)]
     if places and Membership.Status.ACTIVE not in places:
-        detail = "The bot plays on no ladder now. Let it join one on its page."
+        detail = _("The bot plays on no ladder now. Let it join one on its page.")
         return ProgressStep(title, StepState.FAILED, detail)
-    detail = "The matchmaker pairs new versions first."
+    detail = _("The matchmaker pairs new versions first.")
     return ProgressStep(title, StepState.WAITING, detail, usual.game_s)
 
 
@@ -284,8 +301,13 @@ def _sentence(steps: list[ProgressStep]) -> str:
     """Say in one sentence how far an upload is."""
     for number, step in enumerate(steps, start=1):
         if step.state != StepState.DONE:
-            return f"Step {number} of {len(steps)}: {step.title.lower()}, {step.state}."
-    return "All steps are done."
+            return _("Step %(number)s of %(steps)s: %(title)s, %(state)s.") % {
+                "number": number,
+                "steps": len(steps),
+                "title": step.title[:1].lower() + step.title[1:],
+                "state": _(step.state),
+            }
+    return _("All steps are done.")
 
 
 def telling_lines(log: str, cure: str = "") -> list[str]:

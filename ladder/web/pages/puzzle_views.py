@@ -10,6 +10,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views import View
 
 from engine.errors import IllegalAction
@@ -117,8 +118,11 @@ def _attempt(puzzle: Puzzle, actions: Sequence[str]) -> Tentative:
 
 def _state(game: TorresGame, seat: int) -> dict[str, Any]:
     """Return what the script needs, in the form of `practice_pages.state_document`."""
-    rivals = [f"Rival {number}" for number in range(1, game.rules.seats)]
-    rivals.insert(seat, "You")
+    rivals = [
+        _("Rival %(number)s") % {"number": number}
+        for number in range(1, game.rules.seats)
+    ]
+    rivals.insert(seat, _("You"))
     return {
         "status": "running",
         "seat": seat,

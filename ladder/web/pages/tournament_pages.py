@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.template.loader import render_to_string
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext as _, pgettext_lazy
 
 from ladder.accounts.roles import Person
 from ladder.bots.models import Bot
@@ -43,7 +43,11 @@ GOING = (
 RULES = {"sonneborn_berger": "Sonneborn-Berger"}
 MAX_FIXTURES = 200
 """A tournament with more fixtures shows one round on a page."""
-PLACES = {1: "First", 2: "Second", 3: "Third"}
+PLACES = {
+    1: pgettext_lazy("place", "First"),
+    2: pgettext_lazy("place", "Second"),
+    3: pgettext_lazy("place", "Third"),
+}
 MAX_SHARING = 6  # entrants on one place of the podium
 MAX_RUNNING = 50  # games that run now
 RENEW_S = {
@@ -197,7 +201,9 @@ def _podium(lines: Sequence[VisibleLine]) -> list[PodiumPlace]:
         sharing = [line for line in lines if line.rank == rank]
         shown = sharing[:MAX_SHARING]
         if shown:
-            places.append(PodiumPlace(rank, title, shown, len(sharing) - len(shown)))
+            places.append(
+                PodiumPlace(rank, str(title), shown, len(sharing) - len(shown))
+            )
     return places
 
 
@@ -231,7 +237,7 @@ def _mine(tournament: Tournament, person: Person) -> list[tuple[Bot, Entrant | N
 
 
 def _tournament_stops(tournament: Tournament, person: Person) -> list[StopNotice]:
-    text = "The service cannot continue this tournament. Its operator was informed."
+    text = _("The service cannot continue this tournament. Its operator was informed.")
     notices = _notices(text, stopped(unit_of(tournament)), person)
     if tournament.held_back and not _is_operator(person):
         return notices  # which fixtures are played is not public yet
@@ -243,8 +249,11 @@ def _fixture_notice(fixture: Fixture, person: Person) -> StopNotice:
     """Say that a fixture waits, because the service could not play its games."""
     games = ", ".join(str(game) for game in selectors.dead_games(fixture))
     return StopNotice(
-        f"Round {fixture.round}, table {fixture.table + 1} waits for the operator: the"
-        " service failed to play it.",
+        _(
+            "Round %(round)s, table %(table)s waits for the operator: the service"
+            " failed to play it."
+        )
+        % {"round": fixture.round, "table": fixture.table + 1},
         f"Dead games: {games}. Repair the cause, then do the act rerun for them, or the"
         f" act give_up for the fixture {fixture.pk}, on the page /operate/."
         if _is_operator(person)
@@ -257,7 +266,7 @@ def ladder_stops(ladder: Ladder, person: Person) -> list[StopNotice]:
     units = [
         Unit(kind, ladder.slug) for kind in (UnitKind.RATINGS, UnitKind.MATCHMAKING)
     ]
-    text = "The service cannot continue this ladder. Its operator was informed."
+    text = _("The service cannot continue this ladder. Its operator was informed.")
     return _notices(text, stopped(*units), person)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 from django.utils.timesince import timeuntil
+from django.utils.translation import gettext as _, gettext_lazy
 
 from ladder.tournaments import visibility
 from ladder.tournaments.models import Tournament, TournamentStatus
@@ -17,8 +18,12 @@ GOING = (
     TournamentStatus.CHECK_IN,
     TournamentStatus.ENTRY,
 )
-CONTEST_FOLLOWS = "A contest begins as soon as both of its entrants are known."
-FINAL_FOLLOWS = "The final begins when all matches of the groups are decided."
+CONTEST_FOLLOWS = gettext_lazy(
+    "A contest begins as soon as both of its entrants are known."
+)
+FINAL_FOLLOWS = gettext_lazy(
+    "The final begins when all matches of the groups are decided."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +59,12 @@ def scheduled_steps(tournament: Tournament) -> list[ScheduledStep]:
     steps: list[tuple[str, datetime | None]] = []
     if tournament.status == TournamentStatus.ENTRY:
         if closes_at is None:
-            steps = [("Entry closes and the tournament starts", starts_at)]
+            steps = [(_("Entry closes and the tournament starts"), starts_at)]
         else:
-            steps = [("Entry closes", closes_at), ("The tournament starts", starts_at)]
+            steps = [
+                (_("Entry closes"), closes_at),
+                (_("The tournament starts"), starts_at),
+            ]
     elif tournament.status == TournamentStatus.CHECK_IN:
         steps = [(_start_after_entry(tournament), starts_at)]
     return [
@@ -66,29 +74,29 @@ def scheduled_steps(tournament: Tournament) -> list[ScheduledStep]:
 
 def _start_after_entry(tournament: Tournament) -> str:
     if tournament.must_check_in:
-        return "Check-in ends and the tournament starts"
-    return "The tournament starts"
+        return _("Check-in ends and the tournament starts")
+    return _("The tournament starts")
 
 
 def in_words(at: datetime) -> str:
     """Return the time until a moment, for example "in 2 hours, 5 minutes"."""
     now = timezone.now()
     if at <= now:
-        return "now"
+        return _("now")
     if (at - now).total_seconds() < 60:
-        return "in less than a minute"
-    return f"in {timeuntil(at, now)}"
+        return _("in less than a minute")
+    return _("in %(time)s") % {"time": timeuntil(at, now)}
 
 
 def waits_for_organiser(tournament: Tournament) -> str:
     """Return which step the organiser takes at no set time; empty if none."""
     if tournament.status == TournamentStatus.ENTRY:
         if tournament.closes_at is None and tournament.starts_at is None:
-            return "The organiser closes entry; no time is set."
+            return _("The organiser closes entry; no time is set.")
         if tournament.starts_at is None:
-            return "The organiser starts the tournament after entry; no time is set."
+            return _("The organiser starts the tournament after entry; no time is set.")
     if tournament.status == TournamentStatus.CHECK_IN and tournament.starts_at is None:
-        return "The organiser starts the tournament; no time is set."
+        return _("The organiser starts the tournament; no time is set.")
     return ""
 
 
@@ -110,15 +118,19 @@ def progress_line(
     if counts is None or not counts.total:
         return None
     if not by_round:
-        return ProgressLine(counts, "All rounds", "They are played in any order.")
-    title = f"Round {counts.round}"
+        return ProgressLine(counts, _("All rounds"), _("They are played in any order."))
+    title = _("Round %(round)s") % {"round": counts.round}
     if config.format == Format.SWISS:
         last = config.swiss_rounds(entrants)
-        return ProgressLine(counts, f"{title} of {last}", _after(counts.round, last))
-    return ProgressLine(counts, title, CONTEST_FOLLOWS if in_final else FINAL_FOLLOWS)
+        title = _("Round %(round)s of %(last)s") % {"round": counts.round, "last": last}
+        return ProgressLine(counts, title, _after(counts.round, last))
+    follows = CONTEST_FOLLOWS if in_final else FINAL_FOLLOWS
+    return ProgressLine(counts, title, str(follows))
 
 
 def _after(round_: int, last: int) -> str:
     if round_ >= last:
-        return "It is the last round."
-    return f"Round {round_ + 1} is paired when all of them are decided."
+        return _("It is the last round.")
+    return _("Round %(round)s is paired when all of them are decided.") % {
+        "round": round_ + 1
+    }

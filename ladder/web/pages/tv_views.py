@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 from django.views import View
 
 from ladder.games import visibility as games
@@ -101,10 +102,21 @@ def _moment(game: Game, frame: JsonObject) -> str:
     seats = list(game.seats.all())
     if frame["over"]:
         winners = [seat.submission.bot.name for seat in seats if seat.rank == 1]
-        verb = "share the first rank" if len(winners) > 1 else "wins"
-        return f"{' and '.join(winners)} {verb}." if winners else "The game is over."
+        names = f" {_('and')} ".join(winners)
+        text = (
+            _("%(name)s wins.")
+            if len(winners) == 1
+            else _("%(name)s share the first rank.")
+        )
+        return text % {"name": names} if winners else _("The game is over.")
     phase = frame["phase"]
-    when = f"Phase {phase}, round {frame['round']}." if phase else "Set-up."
+    when = _("Set-up.")
+    if phase:
+        when = _("Phase %(phase)s, round %(round)s.") % {
+            "phase": phase,
+            "round": frame["round"],
+        }
     if frame["seat"] is None:
         return when
-    return f"{when} {seats[frame['seat']].submission.bot.name} is to move."
+    name = seats[frame["seat"]].submission.bot.name
+    return f"{when} " + _("%(name)s is to move.") % {"name": name}

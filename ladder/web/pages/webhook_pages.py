@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_lazy as _
+from django_stubs_ext import StrPromise
 
 from ladder.events.kinds import EventKind
 from ladder.extras.webhooks import services
@@ -28,11 +30,11 @@ MAX_FAILURES = 20
 class NamesField(forms.CharField):
     """Short names of things, separated by commas or spaces; its value is a list."""
 
-    def __init__(self, what: str, **kwargs: Any) -> None:
+    def __init__(self, label: str | StrPromise, **kwargs: Any) -> None:
         super().__init__(
             required=False,
             max_length=MAX_NAMES_LENGTH,
-            label=f"Only these {what}",
+            label=label,
             widget=forms.TextInput(attrs={"autocomplete": "off"}),
             **kwargs,
         )
@@ -47,28 +49,31 @@ class NewWebhookForm(forms.Form):
 
     url = forms.CharField(
         max_length=MAX_URL_LENGTH,
-        label="Send events to this URL",
-        help_text="http:// or https://, at a public address.",
+        label=_("Send events to this URL"),
+        help_text=_("http:// or https://, at a public address."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "url"}),
     )
     receiver = forms.ChoiceField(
-        label="Send them to",
-        choices=WebhookReceiver.choices,
+        label=_("Send them to"),
+        choices=[(key, _(label)) for key, label in WebhookReceiver.choices],
         required=False,
-        help_text="Discord: Edit channel, Integrations, Webhooks, Copy webhook URL.",
+        help_text=_("Discord: Edit channel, Integrations, Webhooks, Copy webhook URL."),
     )
     types = forms.MultipleChoiceField(
         required=False,
-        label="Only these events",
-        help_text="Choose some of them. Otherwise every game of the service is sent.",
+        label=_("Only these events"),
+        help_text=_(
+            "Choose some of them. Otherwise every game of the service is sent."
+        ),
         choices=[(kind.value, kind.value) for kind in EventKind],
-        widget=forms.SelectMultiple(attrs={"size": 6}),
+        widget=forms.SelectMultiple(attrs={"size": 6, "translate": "no"}),
     )
     bots = NamesField(
-        "bots", help_text="Short names as in addresses, separated by commas."
+        _("Only these bots"),
+        help_text=_("Short names as in addresses, separated by commas."),
     )
-    ladders = NamesField("ladders")
-    tournaments = NamesField("tournaments")
+    ladders = NamesField(_("Only these ladders"))
+    tournaments = NamesField(_("Only these tournaments"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("auto_id", FIELD_IDS)
@@ -106,11 +111,13 @@ def own_webhooks(user: User) -> dict[str, object]:
 def wants_in_words(webhook: Webhook) -> str:
     """Return which events a webhook gets, for a person."""
     shown = (
-        ["messages for Discord"] if webhook.receiver == WebhookReceiver.DISCORD else []
+        [gettext("messages for Discord")]
+        if webhook.receiver == WebhookReceiver.DISCORD
+        else []
     )
     chosen = [
         f"{name}: {', '.join(getattr(webhook, name))}"
         for name in FILTERS
         if getattr(webhook, name)
     ]
-    return "; ".join([*shown, *(chosen or ["all events"])])
+    return "; ".join([*shown, *(chosen or [gettext("all events")])])

@@ -9,9 +9,10 @@ from django.template.defaultfilters import floatformat
 from django.urls import get_script_prefix, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from engine.editions import PRESETS
+from ladder.common import stored_texts
 from ladder.games.models import Game, Seat
 from ladder.tournaments.cross_tables import VisibleMeeting
 
@@ -28,12 +29,12 @@ VULGAR = {
     Fraction(3, 4): "¾",
 }
 TURNS_WITH = {
-    "add": "New knight",
-    "block": "Block",
-    "buy": "Purchase",
-    "move": "Knight moved",
-    "play": "Card played",
-    "score": "Points taken",
+    "add": gettext_noop("New knight"),
+    "block": gettext_noop("Block"),
+    "buy": gettext_noop("Purchase"),
+    "move": gettext_noop("Knight moved"),
+    "play": gettext_noop("Card played"),
+    "score": gettext_noop("Points taken"),
 }
 
 
@@ -70,7 +71,13 @@ def translated(text: str) -> str:
 
     A text that is in no catalogue stays as it is.
     """
-    return gettext(text) if text else ""
+    return stored_texts.translated(text)
+
+
+@register.filter
+def lowered(text: str) -> str:
+    """Begin a text with a small letter, to go on with it in a line."""
+    return text[:1].lower() + text[1:]
 
 
 @register.filter
@@ -83,7 +90,7 @@ def when(game: Game) -> datetime:
 def edition(ruleset: str) -> str:
     """Return the name of an edition for people; the identifier if it is unknown."""
     preset = PRESETS.get(ruleset)
-    return preset.name if preset else ruleset
+    return gettext(preset.name) if preset else ruleset
 
 
 @register.filter
@@ -175,14 +182,16 @@ def spaced(word: str) -> str:
 @register.filter
 def turns_with(group: str) -> str:
     """Name the turns of a phase, or those with a kind of action."""
-    return TURNS_WITH.get(group, f"Phase {group}")
+    if group in TURNS_WITH:
+        return gettext(TURNS_WITH[group])
+    return gettext("Phase %(phase)s") % {"phase": group}
 
 
 @register.filter
 def duration(seconds: float) -> str:
     """Format a duration in the unit that fits, for example "8 s" or "3 min"."""
     if seconds < 1:
-        return "less than 1\xa0s"
+        return gettext("less than 1\xa0s")
     if seconds < 90:
         return f"{seconds:.0f}\xa0s"
     if seconds < 5400:

@@ -1,0 +1,91 @@
+"""English sentences of rows and of `torres`, in the reader's language.
+
+Rows, the API and the command have their sentences in English, with the values in them.
+A page finds the text from which such a sentence was made, and translates that.
+"""
+
+import re
+from functools import lru_cache
+
+from django.utils.translation import get_language, gettext, gettext_noop as _
+
+SENTENCES = (
+    # Refusals of accounts.
+    _(
+        "This link is not valid. It has expired, or a newer one was used. Ask for a new"
+        " one on the page of your account."
+    ),
+    # Findings of checks.
+    _("It plays with %(good)s seats and fails with %(bad)s: %(cause)s"),
+    _("It plays %(good)s and fails in %(bad)s: %(cause)s"),
+    _(
+        "Read `seats` in hello: lists by seat have that many entries, and another seat"
+        " may forfeit. %(cure)s"
+    ),
+    _(
+        "Read `ruleset` and `switches` in hello, and let `decision` and `legal` say"
+        " what is possible. %(cure)s"
+    ),
+    _("%(name)s is not installed here, and its first line names it."),
+    _("A source file is %(encoding)s, which its language does not read."),
+    _(
+        "It holds packages that do not run with Python %(version)s on this system and"
+        " processor."
+    ),
+    _("Measure CPU time: %(clocks)s. Otherwise a busy machine makes it hurry."),
+    # Verdicts of comparisons.
+    _("%(new)s is better than %(old)s."),
+    _("%(new)s is worse than %(old)s."),
+    _("No difference: %(new)s is not better than %(old)s by %(nelo)s nElo."),
+    _("Undecided: more blocks are needed."),
+    # Notes of entrants in standings.
+    _("rank %(rank)s in group %(group)s"),
+    _("eliminated in round %(round)s, decided by %(why)s"),
+    _("wins the tournament"),
+    _("still in"),
+    # Why the matchmaker made a match.
+    _("%(bot)s was next in line (%(games)s games, %(fresh)s with this upload)"),
+    _("%(bot)s was next in line (%(games)s games)"),
+    _(
+        "%(bot)s is %(points)s points apart; %(head)s beats it with a probability of"
+        " %(chance)s, and the game should give %(nats)s nats of information; they"
+        " %(met)s"
+    ),
+    _("have not met lately"),
+    _("have met once lately"),
+    _("have met %(times)s times lately"),
+)
+"""Sentences with values. A value may be a sentence, too, or a part of one."""
+PLACE = re.compile(r"%\\\((\w+)\\\)s")
+
+
+def translated(text: str) -> str:
+    """Return one of our sentences in the reader's language, and any other as it is."""
+    if not text or get_language() == "en":
+        return text
+    whole = gettext(text)
+    if whole != text:
+        return whole
+    for sentence, pattern in _patterns():
+        found = pattern.fullmatch(text)
+        if found:
+            values = found.groupdict()
+            return gettext(sentence) % {k: _part(v) for k, v in values.items()}
+    return text
+
+
+def _part(text: str) -> str:
+    """Translate a value. In the middle of a sentence it begins with a small letter."""
+    found = translated(text)
+    if found != text or not text[:1].islower():
+        return found
+    found = translated(text[:1].upper() + text[1:])
+    return found[:1].lower() + found[1:]
+
+
+@lru_cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    return [
+        (sentence, re.compile(PLACE.sub(r"(?P<\1>.+)", re.escape(sentence)), re.DOTALL))
+        for sentence in SENTENCES
+    ]
