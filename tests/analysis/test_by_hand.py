@@ -11,7 +11,7 @@ from ladder.extras.analysis.jobs import ANALYSE_GAMES
 from ladder.extras.analysis.models import Analysis
 from ladder.extras.practice.models import PracticeGame, PracticeStatus
 from ladder.games import replays
-from tests.analysis.test_analyses import replay_of
+from tests.analysis.test_analyses import replay_of, text, visit
 from tests.conftest import needs_compiled
 from tests.factories import make_bot, make_match
 from tests.practice import factories
@@ -35,6 +35,7 @@ def finished(**changes: object) -> PracticeGame:
         "status": PracticeStatus.FINISHED,
         "ended_at": timezone.now(),
         "replay": replays.pack(replay_of(rated)),
+        "seed": rated.match.seed,
     }
     PracticeGame.objects.filter(pk=game.pk).update(**values | changes)
     return PracticeGame.objects.get(pk=game.pk)
@@ -53,6 +54,24 @@ def test_a_game_by_hand_gets_a_story_before_others() -> None:
     assert game.story_cpu_s > 0
     assert not Analysis.objects.filter(game=lost).exists()
     assert by_hand.next_game() is None
+    page = text(visit("ana"), f"/play/{game.pk}/")
+    assert "The story of this game" in page
+    assert "/what-if/" not in page
+    for ply in (turn["ply"] for turn in game.story["turns"][-2:]):
+        board = visit("ana").get(f"/play/{game.pk}/board.svg?ply={ply}&look=dark")
+        assert board.status_code == 200
+
+
+def test_the_page_says_that_a_story_follows(settings: Any) -> None:
+    follows = "The service computes that when it has time."
+    game = finished()
+    assert follows in text(visit("ana"), f"/play/{game.pk}/")
+    board = visit("ana").get(f"/play/{game.pk}/board.svg")
+    assert b"<svg" in board.content
+
+    settings.TORRES_STORY_SHARE = 0
+
+    assert follows not in text(visit("ana"), f"/play/{game.pk}/")
 
 
 @pytest.mark.usefixtures("_unplayed")

@@ -260,3 +260,17 @@ def board_picture(game: PracticeGame) -> str:
     """Return the present board as SVG, for visitors without scripts."""
     torres = position.played(game, selectors.moves(game))
     return board_svg(frames.frame_of(torres, game.person_seat), names(game))
+
+
+def final_picture(game: PracticeGame, ply: int | None, *, dark: bool) -> str | None:
+    """Return the board of a game that has ended after `ply` actions, or at its end.
+
+    None if the game has no replay. `dark` is for a page with dark colours.
+    """
+    document = replay_document(game)
+    if document is None:
+        return None
+    frame = frames.frame_after(
+        position.start(game), document["moves"], document["forfeits"], ply
+    )
+    return board_svg(frame, names(game), dark=dark)

@@ -25,6 +25,7 @@ from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.selectors import Guest
 from ladder.extras.practice.services import BadAnswer
 from ladder.web.api import problems
+from ladder.web.api.parameters import number
 from ladder.web.pages import guest_cookie, practice_pages
 from ladder.web.pages.account_views import SignedInView
 from ladder.web.pages.practice_forms import PracticeForm
@@ -274,14 +275,22 @@ class PracticeReplay(OwnPracticeView):
 
 
 class PracticeBoard(OwnPracticeView):
-    """The present board as a picture."""
+    """The present board as a picture. After the end it is that after `?ply=` actions.
+
+    `?look=dark` is for a page with dark colours.
+    """
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = self.game(pk)
-        if not game.is_open:
+        if game.is_open:
+            picture = practice_pages.board_picture(game)
+            return HttpResponse(picture, content_type="image/svg+xml")
+        ply = number(request, "ply")
+        dark = request.GET.get("look") == "dark"
+        final = practice_pages.final_picture(game, ply, dark=dark)
+        if final is None:
             raise Http404
-        picture = practice_pages.board_picture(game)
-        return HttpResponse(picture, content_type="image/svg+xml")
+        return HttpResponse(final, content_type="image/svg+xml")
 
 
 class OpenToPracticeAction(SignedInView):
