@@ -45,6 +45,7 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
 }
 # The functions of `torres.checking` that have a code, a cause and a cure.
 FINDINGS = {"fault", "warning"}
+OPTIONS = {"parse_template_string": True}  # of JavaScript
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -77,7 +78,7 @@ def collected(domain: str) -> Catalog:
     catalogue = Catalog()
     for method, text in _sources(domain):
         for _, message, comments, context in extract(
-            method, io.BytesIO(text.encode()), KEYWORDS, ["Translators:"]
+            method, io.BytesIO(text.encode()), KEYWORDS, ["Translators:"], OPTIONS
         ):
             catalogue.add(message, auto_comments=comments, context=context)
     if domain == "django":

@@ -21,6 +21,7 @@ from ladder.web.pages import (
     practice_views,
     puzzle_views,
     replay_views,
+    script_texts,
     share_views,
     tv_views,
     views,
@@ -225,6 +226,7 @@ urlpatterns = routes(
         # Without a CSRF token, because shared pages have none. A forged request could
         # only change the language.
         path("language/", csrf_exempt(set_language), name="language"),
+        ("language/<slug:language>.js", script_texts.ScriptTexts, "script-texts"),
         ("me/", account_views.AccountPage, "me"),
         ("me/bots/", account_views.CreateBotAction, "create-bot"),
         ("me/tokens/", account_views.TokensPage, "tokens"),

@@ -121,6 +121,7 @@ def _values(route: str) -> dict[str, str]:
         "<slug:second>": _entrant(1),
         "<slug:name>": "replay",
         "<slug:act>": "create_ladder",
+        "<slug:language>": "de",
         "<str:name>": "olga",
         "<path:path>": "entries/000.p/1",
         "<path:name>": "games/one.parquet" if "<slug:day>" in route else "rules",

@@ -10,6 +10,7 @@ from django.core.cache import caches
 from django.template.defaultfilters import floatformat
 from django.test import Client
 from django.utils import translation
+from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from tests import factories
@@ -18,6 +19,7 @@ from tests.web.catalogues import texts
 from torres.cli.view import page_of
 
 CATALOGUES = sorted(texts.LOCALE.glob("*/LC_MESSAGES/*.po"))
+LANGUAGES = list(django_settings.LANGUAGES)
 TRANSLATED = [code for code, _ in django_settings.LANGUAGES if code != "en"]
 # What a translation may not lose: elements, and the places of values.
 PARTS = (re.compile(r"<[^<>]+>"), re.compile(r"%\(\w+\)s"))
@@ -46,6 +48,7 @@ def test_a_chosen_language_is_remembered(show: Show) -> None:
     page = client.get("/bots/", headers={"Accept-Language": "es"}).content
     assert language_of(page) == "de"
     assert ">Anmelden</a>" in page.decode()
+    assert re.findall(r' lang="(\w+)"[^>]*>(\w+)</button>', page.decode()) == LANGUAGES
     cookie = client.cookies[django_settings.LANGUAGE_COOKIE_NAME]
     assert cookie["max-age"] > 300 * 24 * 3600
 
@@ -134,6 +137,46 @@ def test_the_page_of_the_command_is_english_without_django() -> None:
 def test_numbers_have_a_decimal_point(language: str) -> None:
     with translation.override(language):
         assert floatformat(1234.5, 1) == "1234.5"
+
+
+def test_scripts_find_their_texts(db: None) -> None:
+    german = Client().get("/language/de.js", headers={"Accept-Language": "es"})
+    page = Client().get("/sign-in/", headers=GERMAN).content.decode()
+    english = Client().get("/sign-in/").content.decode()
+
+    assert german["Content-Type"].startswith("text/javascript")
+    assert "Die Partie ist zu Ende." in german.content.decode()
+    assert 'src="/language/de.js"' in page
+    assert "/language/" not in english.partition("</head>")[0]
+    assert Client().get("/language/fr.js").status_code == 404
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_viewer_speaks_the_language_of_its_page(page: Page) -> None:
+    show = factories.everything()
+    page.set_extra_http_headers({"Accept-Language": "de"})
+
+    page.goto(f"/games/{show.game.pk}/#ply=0")
+
+    expect(page.locator("#description")).to_have_text("Die Partie beginnt.")
+    expect(page.locator("#castle")).to_contain_text("Jede Burg mit den Punkten")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_page_is_wider_than_a_small_phone(page: Page, language: str) -> None:
+    show = factories.everything()
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.set_extra_http_headers({"Accept-Language": language})
+
+    for address in ("/", "/learn/", "/ladders/main/", f"/games/{show.game.pk}/"):
+        page.goto(address)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 320, address
 
 
 def forms(message: Message) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@
 
 import { listen } from "./viewer/stream.js";
 import { Board } from "./viewer/board.js";
+import { gettext as _ } from "./viewer/texts.js";
 
 const STEP_MS = 600;
 const MAX_BEHIND = 8;  // actions; a board that is further behind goes on from here
@@ -30,7 +31,7 @@ export class LiveBoard {
 
   pause() {
     this.paused = !this.paused;
-    this.button.textContent = this.paused ? "Go on" : "Pause";
+    this.button.textContent = this.paused ? _("Go on") : _("Pause");
   }
 
   take({ game, players, first, frames }) {
@@ -60,8 +61,8 @@ export class LiveBoard {
     this.frames = [];
     this.name(players);
     for (const link of this.figure.querySelectorAll("a:not(#next a)")) link.href = `/games/${game}/`;
-    this.figure.querySelector("a.watch").textContent = `Watch game ${game}`;
-    this.board?.svg.setAttribute("aria-label", `The present position of game ${game}`);
+    this.figure.querySelector("a.watch").textContent = _("Watch game %(game)s", { game });
+    this.board?.svg.setAttribute("aria-label", _("The present position of game %(game)s", { game }));
   }
 
   name(players) {
@@ -112,8 +113,8 @@ export class LiveBoard {
   }
 
   moment(frame) {
-    if (frame.over) return "The game is over.";
-    return frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up.";
+    if (frame.over) return _("The game is over.");
+    return frame.phase ? _("Phase %(phase)s, round %(round)s.", frame) : _("Set-up.");
   }
 }
 

@@ -1,5 +1,7 @@
 // Remember in this browser which puzzles were solved, and mark them in the list.
 
+import { gettext as _ } from "./viewer/texts.js";
+
 const KEY = "solved-puzzles";
 let solved = new Set();
 try {
@@ -21,4 +23,4 @@ for (const link of links) {
 }
 const line = document.getElementById("solved");
 const count = document.querySelectorAll("[data-puzzle].done").length;
-if (line && count) line.textContent = `You have solved ${count} of ${links.length} in this browser.`;
+if (line && count) line.textContent = _("You have solved %(count)s of %(all)s in this browser.", { count, all: links.length });

@@ -3,6 +3,7 @@
 
 import { LiveBoard } from "./live-board.js";
 import { element, Players, ranksOf } from "./viewer/players.js";
+import { gettext as _ } from "./viewer/texts.js";
 
 const RENEW_MS = 20_000;
 
@@ -13,7 +14,7 @@ class Television extends LiveBoard {
 
   introduce(game, players) {
     super.introduce(game, players);
-    this.figure.querySelector(".which").replaceChildren(element("span", "tag running", "running"));
+    this.figure.querySelector(".which").replaceChildren(element("span", "tag running", _("running")));
     document.querySelector(`#next li:has(a[href="/games/${game}/"])`)?.remove();
   }
 
@@ -26,17 +27,18 @@ class Television extends LiveBoard {
   score(frame) {
     this.rail ??= new Players(document.getElementById("players"), this.players);
     this.rail.show(frame);
-    if (frame.over) this.figure.querySelector(".which").textContent = "The next game follows.";
+    if (frame.over) this.figure.querySelector(".which").textContent = _("The next game follows.");
   }
 
   // As `tv_views.py` says it.
   moment(frame) {
     if (frame.over) {
       const ranks = ranksOf(frame);
-      const winners = this.players.filter((_, seat) => ranks[seat] === 1);
-      return `${winners.join(" and ")} ${winners.length > 1 ? "share the first rank" : "wins"}.`;
+      const winners = this.players.filter((_name, seat) => ranks[seat] === 1);
+      const name = winners.join(` ${_("and")} `);
+      return winners.length > 1 ? _("%(name)s share the first rank.", { name }) : _("%(name)s wins.", { name });
     }
-    const next = frame.seat === null ? "" : ` ${this.players[frame.seat]} is to move.`;
+    const next = frame.seat === null ? "" : ` ${_("%(name)s is to move.", { name: this.players[frame.seat] })}`;
     return super.moment(frame) + next;
   }
 

@@ -2,9 +2,9 @@
 // seats. A castle that is pointed at, on the board or in the row, is explained in words.
 
 import { element } from "./players.js";
-import { plural } from "./words.js";
+import { gettext as _, gettext_noop, ngettext } from "./texts.js";
 
-const HINT = "Each castle with the points that it gives now. Point at one to see why.";
+const HINT = gettext_noop("Each castle with the points that it gives now. Point at one to see why.");
 
 export class CastleBar {
   // The row is one stop of the Tab key; the arrow keys lead from castle to castle.
@@ -51,7 +51,7 @@ export class CastleBar {
   point(index) {
     const castle = this.castles[index];
     this.board.choose(castle?.spaces ?? []);
-    this.text.textContent = castle ? inWords(castle, this.players) : HINT;
+    this.text.textContent = castle ? inWords(castle, this.players) : _(HINT);
     [...this.row.children].forEach((button, k) => button.classList.toggle("chosen", k === index));
   }
 
@@ -69,8 +69,9 @@ export class CastleBar {
 
 // "6 spaces × level 3 = 18 for mason, × level 2 = 12 for grendel"
 function inWords({ spaces, seats }, players) {
-  const area = plural(spaces.length, "space");
-  if (!seats.length) return `The castle at ${spaces[0]}: ${area}, no knight.`;
-  const parts = seats.map(([seat, level, points]) => `× level ${level} = ${points} for ${players[seat]}`);
-  return `The castle at ${spaces[0]}: ${area} ${parts.join(", ")}.`;
+  const [space] = spaces;
+  const area = ngettext("%(count)s space", "%(count)s spaces", spaces.length);
+  if (!seats.length) return _("The castle at %(space)s: %(area)s, no knight.", { space, area });
+  const parts = seats.map(([seat, level, points]) => _("× level %(level)s = %(points)s for %(name)s", { level, points, name: players[seat] }));
+  return _("The castle at %(space)s: %(area)s %(parts)s.", { space, area, parts: parts.join(", ") });
 }

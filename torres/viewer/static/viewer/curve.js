@@ -3,6 +3,7 @@
 // A thin curve is the chance to win that a bot itself expects.
 
 import { draw } from "./board.js";
+import { gettext as _ } from "./texts.js";
 
 const LEFT = 30, RIGHT = 8, TOP = 12, BOTTOM = 20;  // the slider leaves the same margins
 const STRIP = 8;
@@ -46,8 +47,8 @@ export class ScoreCurve {
       draw(this.svg, "line", { class: "grid", x1: LEFT, x2: this.width - RIGHT, y1: y(score), y2: y(score) });
       draw(this.svg, "text", { class: "tick", x: LEFT - 5, y: y(score) + 4 }, String(score));
     }
-    frames[0].scores.forEach((_, seat) => draw(this.svg, "polyline", { class: `curve line${seat}`, points: this.points(seat, y) }));
-    frames[0].scores.forEach((_, seat) => this.drawExpected(seat));
+    frames[0].scores.forEach((_score, seat) => draw(this.svg, "polyline", { class: `curve line${seat}`, points: this.points(seat, y) }));
+    frames[0].scores.forEach((_score, seat) => this.drawExpected(seat));
     this.drawChances();
     for (const { ply, seat } of this.marks) draw(this.svg, "text", { class: `mark line${seat}`, x: this.x(ply), y: TOP - 2 }, "▾");
     this.cursor = draw(this.svg, "line", { class: "cursor", y1: 2, y2: height - BOTTOM });
@@ -71,7 +72,7 @@ export class ScoreCurve {
       if (index < this.last && this.frames[index + 1].phase === phase) return;
       const x = this.x(start), width = this.x(Math.min(index + 1, this.last)) - x;
       draw(this.svg, "rect", { class: `phase phase${phase % 2}`, x, width: Math.max(0, width), y: 2, height: height - BOTTOM - 2 });
-      if (width > 60) draw(this.svg, "text", { class: "label", x: x + width / 2, y: height - 5 }, phase ? `phase ${phase}` : "set-up");
+      if (width > 60) draw(this.svg, "text", { class: "label", x: x + width / 2, y: height - 5 }, phase ? _("phase %(phase)s", { phase }) : _("set-up"));
       start = index + 1;
     });
   }

@@ -1,6 +1,7 @@
 // The legal actions of the seat to move at the position that is shown. The server is
 // asked for each position once, because the viewer does not know the rules.
 
+import { gettext as _, ngettext } from "./texts.js";
 import { spacesOf, words } from "./words.js";
 
 const MAX_SHOWN = 12;  // actions of one space
@@ -65,10 +66,10 @@ export class LegalActions {
     const here = this.actions.filter((action) => spacesOf(action).includes(space));
     if (!here.length) {
       const count = this.actions.length;
-      this.summary.textContent = count ? `${count} legal actions. Point at a marked space to see its own.` : "No action is legal here.";
+      this.summary.textContent = count ? ngettext("%(count)s legal action. Point at a marked space to see its own.", "%(count)s legal actions. Point at a marked space to see its own.", count) : _("No action is legal here.");
       return;
     }
-    const more = here.length > MAX_SHOWN ? `; and ${here.length - MAX_SHOWN} more` : "";
+    const more = here.length > MAX_SHOWN ? _("; and %(count)s more", { count: here.length - MAX_SHOWN }) : "";
     this.summary.textContent = `${space}: ${here.slice(0, MAX_SHOWN).map(words).join("; ")}${more}.`;
   }
 }

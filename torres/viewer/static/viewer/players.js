@@ -2,7 +2,8 @@
 // pips, stacks as blocks, and their cards in words. All nodes are made with DOM methods,
 // so that no name can be markup.
 
-import { cardText, plural } from "./words.js";
+import { gettext as _, ngettext } from "./texts.js";
+import { cardText } from "./words.js";
 
 const POINTS = 5;  // action points of a turn without a card
 const LONG_HAND = 4;
@@ -17,7 +18,7 @@ export function element(name, className = "", text = "") {
 // Return the rank of each seat: forfeited seats are last, the latest forfeit first.
 export function ranksOf({ scores, forfeited }) {
   const value = (seat) => (forfeited.includes(seat) ? forfeited.indexOf(seat) - scores.length : scores[seat]);
-  return scores.map((_, seat) => 1 + scores.filter((_, other) => value(other) > value(seat)).length);
+  return scores.map((_row, seat) => 1 + scores.filter((_, other) => value(other) > value(seat)).length);
 }
 
 export class Players {
@@ -35,7 +36,7 @@ export class Players {
       item.dataset.seat = String(seat);
       const who = element("p", "who");
       who.append(element("span", `chip seat${seat}`, String(seat)), element("bdi", "name", name));
-      if (seat === own) who.append(element("span", "tag", "you"));
+      if (seat === own) who.append(element("span", "tag", _("you")));
       who.append(element("strong", "score"));
       item.append(who);
     }
@@ -71,8 +72,8 @@ export class Players {
   drawTags({ item }, frame, seat, rank) {
     item.querySelectorAll(".tag.state").forEach((tag) => tag.remove());
     const tags = [];
-    if (frame.forfeited.includes(seat)) tags.push(element("span", "tag state warn", "forfeit"));
-    if (frame.over) tags.push(element("span", rank === 1 ? "tag state ready" : "tag state", rank === 1 ? "winner" : `rank ${rank}`));
+    if (frame.forfeited.includes(seat)) tags.push(element("span", "tag state warn", _("forfeit")));
+    if (frame.over) tags.push(element("span", rank === 1 ? "tag state ready" : "tag state", rank === 1 ? _("winner") : _("rank %(rank)s", { rank })));
     item.querySelector(".score").before(...tags);
   }
 
@@ -80,17 +81,17 @@ export class Players {
   drawGoods(goods, frame, seat) {
     const parts = [];
     const acts = frame.seat === seat && frame.phase && !frame.over;
-    if (acts) parts.push(group(plural(frame.ap, "action point"), Array.from({ length: Math.max(POINTS, frame.ap) }, (_, k) => element("i", k < frame.ap ? "pip" : "pip spent"))));
+    if (acts) parts.push(group(ngettext("%(count)s action point", "%(count)s action points", frame.ap), Array.from({ length: Math.max(POINTS, frame.ap) }, (_, k) => element("i", k < frame.ap ? "pip" : "pip spent"))));
     const stacks = frame.stacks[seat] ?? [];
     const current = acts ? frame.current : null;
     if (stacks.length || current !== null) {
-      const text = [current === null ? "" : `${plural(current, "block")} left in this turn`, stacks.length ? `stacks of ${stacks.join(", ")}` : ""];
+      const text = [current === null ? "" : ngettext("%(count)s block left in this turn", "%(count)s blocks left in this turn", current), stacks.length ? _("stacks of %(sizes)s", { sizes: stacks.join(", ") }) : ""];
       const drawn = stacks.map((size) => stack(size, "stack"));
       if (current !== null) drawn.unshift(stack(current, "stack current"));
       parts.push(group(text.filter(Boolean).join("; "), drawn));
     }
     const knights = frame.reserve[seat];
-    if (knights) parts.push(group(`${plural(knights, "knight")} to add`, [element("span", `reserve seat${seat}`, "♟".repeat(knights))]));
+    if (knights) parts.push(group(ngettext("%(count)s knight to add", "%(count)s knights to add", knights), [element("span", `reserve seat${seat}`, "♟".repeat(knights))]));
     goods.replaceChildren(...parts);
   }
 
@@ -102,7 +103,7 @@ export class Players {
     row.cards.hidden = !cards.length;
     const secret = cards[0] === "?";
     const titles = cards.map((card) => cardText(card)[0]).join(", ");
-    row.cards.firstChild.textContent = secret || cards.length > LONG_HAND ? plural(cards.length, "card") : titles;
+    row.cards.firstChild.textContent = secret || cards.length > LONG_HAND ? ngettext("%(count)s card", "%(count)s cards", cards.length) : titles;
     row.cards.lastChild.replaceChildren(...(secret ? [] : cards).map((card) => {
       const item = element("li");
       item.append(element("strong", "", cardText(card)[0]), ` ${cardText(card)[1]}`);
@@ -112,7 +113,7 @@ export class Players {
 
   // Put the rows into the order of the ranks; the one that has the focus keeps it.
   order(ranks) {
-    const sorted = this.rows.map((_, seat) => seat).sort((one, other) => ranks[one] - ranks[other] || one - other);
+    const sorted = this.rows.map((_row, seat) => seat).sort((one, other) => ranks[one] - ranks[other] || one - other);
     const key = sorted.join();
     if (this.sorted === key) return;
     this.sorted = key;
@@ -127,7 +128,7 @@ function drawThought(line, thought) {
   if (thought) line.hidden = false;
   const parts = [];
   if (thought?.say) parts.push(element("q", "", thought.say));
-  if (typeof thought?.expect === "number") parts.push(element("span", "tag", `expects ${Math.round(100 * thought.expect)} %`));
+  if (typeof thought?.expect === "number") parts.push(element("span", "tag", _("expects %(share)s %", { share: Math.round(100 * thought.expect) })));
   line.replaceChildren(...parts);
 }
 

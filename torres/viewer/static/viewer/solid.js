@@ -3,6 +3,7 @@
 // wheel with Ctrl, and the arrow keys move the camera.
 
 import { draw, movedPiece } from "./board.js";
+import { gettext as _ } from "./texts.js";
 import { boardCorners, figureCorners } from "./solids.js";
 import { Renderer, STOREY } from "./webgl.js";
 import { spaceIndex, spaceName, spacesOf } from "./words.js";
@@ -31,7 +32,7 @@ export class SolidBoard {
     this.canvas.className = "solid";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "The board in 3D. The arrow keys turn it, plus and minus zoom.");
+    this.canvas.setAttribute("aria-label", _("The board in 3D. The arrow keys turn it, plus and minus zoom."));
     this.canvas.setAttribute("aria-describedby", "description");
     svg.after(this.canvas);
     svg.classList.add("behind");

@@ -1,6 +1,7 @@
 // Groups the actions of a game to turns, and says each turn in a few words.
 
-import { cardText, plural } from "./words.js";
+import { gettext as _, ngettext } from "./texts.js";
+import { cardText } from "./words.js";
 
 // Return the turns: the frames `first` to `last` are the positions after their actions.
 // `gain` are the points that the seat took by them, without the scoring of a phase.
@@ -41,30 +42,36 @@ export function summary(actions) {
     else if (counted.has(action)) counted.get(action).count += 1;
     else parts.push(counted.set(action, { space: a, count: 1 }).get(action));
   }
-  return parts.filter(Boolean).map(text).join(", ") || "nothing";
+  return parts.filter(Boolean).map(text).join(", ") || _("nothing");
 }
 
 function text(part) {
   if (part.count) {
-    const noun = part.space ? "block" : "point";
-    const amount = part.count === 1 ? `a ${noun}` : plural(part.count, noun);
-    return part.space ? `${amount} on ${part.space}` : `takes ${amount}`;
+    const { count, space } = part;
+    return space
+      ? ngettext("a block on %(space)s", "%(count)s blocks on %(space)s", count, { space })
+      : ngettext("takes a point", "takes %(count)s points", count);
   }
-  return part.from ? `knight ${part.from} to ${part.to}` : part;
+  return part.from ? _("knight %(from)s to %(to)s", part) : part;
 }
 
 function said(kind, [, a, b, c]) {
   switch (kind) {
-    case "found": return `a start block on ${a}`;
-    case "enter": return `first knight on ${a}`;
-    case "king": return a === "stay" ? "the king stays" : `the king goes to ${a}`;
-    case "first": return `seat ${a} starts the next phase`;
-    case "add": return `a new knight on ${a}`;
-    case "buy": return "buys a card";
-    case "keep": return a === "?" ? "keeps it secret" : `keeps ${cardText(a)[0]}`;
-    case "play": return `card ${cardText(a)[0]}${c && b ? ` (${b} to ${c})` : b ? ` (${b})` : ""}`;
+    case "found": return _("a start block on %(space)s", { space: a });
+    case "enter": return _("first knight on %(space)s", { space: a });
+    case "king": return a === "stay" ? _("the king stays") : _("the king goes to %(space)s", { space: a });
+    case "first": return _("seat %(seat)s starts the next phase", { seat: a });
+    case "add": return _("a new knight on %(space)s", { space: a });
+    case "buy": return _("buys a card");
+    case "keep": return a === "?" ? _("keeps it secret") : _("keeps %(card)s", { card: cardText(a)[0] });
+    case "play": return playSaid(cardText(a)[0], b, c);
     default: return "";  // stacks and the end of the turn
   }
+}
+
+function playSaid(card, from, to) {
+  if (to && from) return _("card %(card)s (%(from)s to %(to)s)", { card, from, to });
+  return from ? _("card %(card)s (%(space)s)", { card, space: from }) : _("card %(card)s", { card });
 }
 
 // The list of turns. A click leads to the end of a turn; turning points have ! or ?.
@@ -82,14 +89,14 @@ export class TurnList {
 
   load(frames, players) {
     this.turns = turnsOf(frames);
-    const fails = ({ seat, reason }) => row("phase bad", `${players[seat]} forfeits: ${reason}`);
+    const fails = ({ seat, reason }) => row("phase bad", _("%(name)s forfeits: %(reason)s", { name: players[seat], reason }));
     let phase = -1;
     this.list.replaceChildren(...(frames[0].failed ?? []).map(fails), ...this.turns.flatMap((turn) => {
       const rows = [];
-      if (turn.phase !== phase) rows.push(row("phase", turn.phase ? `Phase ${turn.phase}` : "Set-up"));
+      if (turn.phase !== phase) rows.push(row("phase", turn.phase ? _("Phase %(phase)s", turn) : _("Set-up")));
       phase = turn.phase;
       rows.push(this.row(turn), ...turn.failed.map(fails));
-      if (turn.scored) rows.push(row("phase", `Phase ${turn.scored.phase} is scored: ${turn.scored.gains.map((gain) => `+${gain}`).join("  ")}`));
+      if (turn.scored) rows.push(row("phase", _("Phase %(phase)s is scored: %(gains)s", { phase: turn.scored.phase, gains: turn.scored.gains.map((gain) => `+${gain}`).join("  ") })));
       return rows;
     }));
     this.rows = [...this.list.querySelectorAll("[data-last]")];
@@ -101,7 +108,7 @@ export class TurnList {
     const mark = this.marks.get(turn.first - 1);
     const chip = row(`chip seat${turn.seat}`, String(turn.seat), "span");
     item.append(chip, row("did", summary(turn.actions), "span"));
-    if (turn.auto) item.append(row("tag", "automatic", "span"));
+    if (turn.auto) item.append(row("tag", _("automatic"), "span"));
     if (mark) item.append(row(mark.points < 0 ? "swing bad" : "swing good", `${mark.points < 0 ? "?" : "!"} ${mark.points < 0 ? "−" : "+"}${Math.abs(mark.points)} %`, "span"));
     item.append(row("gain", turn.gain ? `+${turn.gain}` : "", "span"));
     return item;

@@ -11,7 +11,8 @@ import { ScoreCurve } from "./curve.js";
 import { LegalActions } from "./legal.js";
 import { element, Players, ranksOf } from "./players.js";
 import { TurnList, summary } from "./turns.js";
-import { explained, masterTitle, plural, words } from "./words.js";
+import { gettext as _, ngettext } from "./texts.js";
+import { explained, masterTitle, words } from "./words.js";
 
 const POLL_INTERVAL_MS = 2000;
 const LINK_INTERVAL_MS = 100;
@@ -67,7 +68,7 @@ function set(name, value) {
 }
 
 function drawSettings() {
-  byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
+  byId("view").textContent = settings.view === "top" ? _("Isometric") : _("From above");
   byId("motion").setAttribute("aria-pressed", String(settings.motion));
   byId("speed").value = settings.speed;
   byId("legal").hidden = !legal;
@@ -77,52 +78,63 @@ function drawSettings() {
 
 // Say what the turn that is shown has done so far, and who is next.
 function describe(frame) {
-  const round = frame.phase ? `Phase ${frame.phase}, round ${frame.round}. ` : "Set-up. ";
-  byId("moment").textContent = frame.over ? resultOf(frame) : round + nextToMove(frame);
+  const round = frame.phase ? _("Phase %(phase)s, round %(round)s.", frame) : _("Set-up.");
+  byId("moment").textContent = frame.over ? resultOf(frame) : `${round} ${nextToMove(frame)}`;
   description.textContent = "";
-  if (frame.action === null) description.append("The game begins.");
+  if (frame.action === null) description.append(_("The game begins."));
   else description.append(element("strong", "", players[frame.by]), ` ${words(frame.action)} `, element("code", "", frame.action));
   for (const { seat, reason } of frame.failed ?? []) {
-    description.append(" – ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
+    description.append(" – ", element("strong", "forfeit", _("%(name)s forfeits: %(reason)s", { name: players[seat], reason })));
   }
-  if (frame.over) description.append(" – the game is over.");
+  if (frame.over) description.append(_(" – the game is over."));
   const turn = turns.at(at);
   const done = turn && at > turn.first ? summary(turn.actions.slice(0, at - turn.first + 1)) : "";
-  byId("so-far").textContent = done ? `This turn: ${done}.` : "";
+  byId("so-far").textContent = done ? _("This turn: %(actions)s.", { actions: done }) : "";
 }
 
 function nextToMove(frame) {
-  const points = frame.ap ? ` with ${plural(frame.ap, "action point")}` : "";
-  return frame.seat === null ? "" : `${players[frame.seat]} is to move${points}.`;
+  if (frame.seat === null) return "";
+  const name = players[frame.seat];
+  return frame.ap
+    ? ngettext("%(name)s is to move with %(count)s action point.", "%(name)s is to move with %(count)s action points.", frame.ap, { name })
+    : _("%(name)s is to move.", { name });
 }
 
 function resultOf(frame) {
   const ranks = ranksOf(frame);
-  const winners = players.filter((_, seat) => ranks[seat] === 1);
-  return `${winners.join(" and ")} ${winners.length > 1 ? "share the first rank" : "wins"}.`;
+  const winners = players.filter((_name, seat) => ranks[seat] === 1);
+  const name = winners.join(` ${_("and")} `);
+  return winners.length > 1 ? _("%(name)s share the first rank.", { name }) : _("%(name)s wins.", { name });
 }
 
 function drawDetails(frame) {
   const last = frame.scored.at(-1);
   const parts = [];
-  if (frame.clock) parts.push(`This decision took ${frame.clock.ms} ms; ${Math.round(frame.clock.bank_ms)} ms are left in the bank.`);
-  if (frame.ends_phase) parts.push(`Phase ${last.phase} is scored: each castle shows its points.`);
-  else if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
-  if (frame.master) parts.push(`Master card: ${masterTitle(frame.master)}.`);
+  if (frame.clock) parts.push(_("This decision took %(ms)s ms; %(bank)s ms are left in the bank.", { ms: frame.clock.ms, bank: Math.round(frame.clock.bank_ms) }));
+  if (frame.ends_phase) parts.push(_("Phase %(phase)s is scored: each castle shows its points.", last));
+  else if (last) parts.push(_("The score after phase %(phase)s was %(scores)s.", { phase: last.phase, scores: last.scores.join(" : ") }));
+  if (frame.master) parts.push(_("Master card: %(card)s.", { card: masterTitle(frame.master) }));
   const draw = draws.get(at);
-  if (draw) parts.push(`This draw was worth ${Math.abs(draw.luck).toFixed(1)} points ${draw.luck < 0 ? "less" : "more"} than the average one (± ${draw.error.toFixed(1)}).`);
+  if (draw) parts.push(luckOf(draw));
   byId("scored").textContent = parts.join(" ");
   const note = frame.move === null ? undefined : notes.get(frame.move);
   byId("note").hidden = note === undefined;
-  byId("note").textContent = note === undefined ? "" : `Your bot's note: ${note}`;
+  byId("note").textContent = note === undefined ? "" : _("Your bot's note: %(note)s", { note });
+}
+
+function luckOf({ luck, error }) {
+  const values = { points: Math.abs(luck).toFixed(1), error: error.toFixed(1) };
+  return luck < 0
+    ? _("This draw was worth %(points)s points less than the average one (± %(error)s).", values)
+    : _("This draw was worth %(points)s points more than the average one (± %(error)s).", values);
 }
 
 // Explain the forfeits of this moment, and how to see one again at home.
 function drawForfeits(frame) {
   byId("forfeits").replaceChildren(...(frame.failed ?? []).map(({ seat, reason }) => {
-    const part = element("p", "forfeit-why", `${players[seat]} forfeits (${reason}). ${explained(reason)} From here on the referee chooses for seat ${seat}.`);
+    const part = element("p", "forfeit-why", _("%(name)s forfeits (%(reason)s). %(why)s From here on the referee chooses for seat %(seat)s.", { name: players[seat], reason, why: explained(reason), seat }));
     const game = viewer.dataset.game;
-    if (game) part.append(" To see it again with your bot: ", element("code", "", `torres reproduce ${game} BOT --seat ${seat}`));
+    if (game) part.append(" ", _("To see it again with your bot:"), " ", element("code", "", `torres reproduce ${game} BOT --seat ${seat}`));
     return part;
   }));
 }
@@ -135,7 +147,7 @@ function show(index, { link = true } = {}) {
   board.show(frame, settings, next ? frames[before] : null);
   solid?.show(frame, settings.quarters, next ? frames[before] : null);
   castles.show(frame, players);
-  rail.show(frame, players.map((_, seat) => frames.slice(0, at + 1).findLast(({ by, thought }) => thought && by === seat)?.thought));
+  rail.show(frame, players.map((_name, seat) => frames.slice(0, at + 1).findLast(({ by, thought }) => thought && by === seat)?.thought));
   turns.point(at);
   drawDetails(frame);
   drawForfeits(frame);
@@ -147,7 +159,7 @@ function show(index, { link = true } = {}) {
     whatIf.href = `${viewer.dataset.whatIf}?ply=${at}`;
   }
   slider.setAttribute("aria-valuetext", description.textContent);
-  byId("count").value = `${at} of ${frames.length - 1}`;
+  byId("count").value = _("%(at)s of %(last)s", { at, last: frames.length - 1 });
   showLegal();
   if (link) linkSoon();
 }
@@ -173,13 +185,13 @@ function showLegal() {
 function stop() {
   clearInterval(timer);
   timer = 0;
-  playButton.textContent = "▶ Play";
+  playButton.textContent = _("▶ Play");
 }
 
 function play() {
   if (timer) return stop();
   if (at === frames.length - 1) show(0);
-  playButton.textContent = "❚❚ Pause";
+  playButton.textContent = _("❚❚ Pause");
   timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), SPEEDS[settings.speed] ?? SPEEDS.normal);
 }
 
@@ -225,7 +237,7 @@ function hideSolid() {
 function noSolid() {
   hideSolid();
   byId("solid").setAttribute("aria-pressed", "false");
-  byId("solid").textContent = "3D needs WebGL, which is off here";
+  byId("solid").textContent = _("3D needs WebGL, which is off here");
 }
 
 function changeLegal() {
@@ -316,12 +328,12 @@ function take(game) {
 function finish() {
   const tag = document.querySelector("h1 .tag");
   if (tag) {
-    tag.textContent = "finished";
+    tag.textContent = _("finished");
     tag.className = "tag finished";
   }
-  const link = element("a", "", "Show the scoring and the replay");
+  const link = element("a", "", _("Show the scoring and the replay"));
   link.href = location.pathname;
-  live.replaceChildren(`The game is over. ${resultOf(frames.at(-1))} `, link);
+  live.replaceChildren(_("The game is over."), ` ${resultOf(frames.at(-1))} `, link);
 }
 
 drawSettings();

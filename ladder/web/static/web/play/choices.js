@@ -1,11 +1,13 @@
 // Finds out what a click on the board may mean. It knows the words of actions and no
 // rules: the server lists the legal actions.
 
+import { gettext as _, gettext_noop } from "../viewer/texts.js";
 import { spacesOf, words } from "../viewer/words.js";
 
 export const KINDS = [
-  ["all", "Everything"], ["build", "Build"], ["move", "Move"], ["add", "Add a knight"],
-  ["card", "Play a card"], ["other", "Other"],
+  ["all", gettext_noop("Everything")], ["build", gettext_noop("Build")], ["move", gettext_noop("Move")],
+  ["add", gettext_noop("Add a knight")],
+  ["card", gettext_noop("Play a card")], ["other", gettext_noop("Other")],
 ];
 const KIND_OF = { block: "build", move: "move", add: "add", play: "card" };
 
@@ -19,7 +21,7 @@ export function kindsIn(legal) {
   for (const action of legal) counts.set(kindOf(action), (counts.get(kindOf(action)) ?? 0) + 1);
   if (counts.size < 2) return [];
   counts.set("all", legal.length);
-  return KINDS.filter(([kind]) => counts.has(kind)).map(([kind, label]) => ({ kind, label, count: counts.get(kind) }));
+  return KINDS.filter(([kind]) => counts.has(kind)).map(([kind, label]) => ({ kind, label: _(label), count: counts.get(kind) }));
 }
 
 // A selection is a list of spaces: the beginning of those that an action names.
@@ -69,7 +71,7 @@ const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
 
 // The points of an action in words: "+6 now, +18 at the scoring"; "" if it gains none.
 export function gainWords([now, later]) {
-  const parts = [now && `${signed(now)} now`, later && `${signed(later)} at the scoring`];
+  const parts = [now && _("%(points)s now", { points: signed(now) }), later && _("%(points)s at the scoring", { points: signed(later) })];
   return parts.filter(Boolean).join(", ");
 }
 

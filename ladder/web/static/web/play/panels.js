@@ -3,7 +3,8 @@
 
 import { element } from "../viewer/players.js";
 import { summary } from "../viewer/turns.js";
-import { cardText, masterTitle, plural, words } from "../viewer/words.js";
+import { gettext as _, gettext_noop, ngettext } from "../viewer/texts.js";
+import { cardText, masterTitle, words } from "../viewer/words.js";
 import { asChoice, gainWords } from "./choices.js";
 
 export const byId = (id) => document.getElementById(id);
@@ -16,10 +17,10 @@ function button(text, act, className = "") {
 }
 
 export function sayMoment(frame) {
-  const parts = [frame.phase ? `Phase ${frame.phase}, round ${frame.round}.` : "Set-up."];
+  const parts = [frame.phase ? _("Phase %(phase)s, round %(round)s.", frame) : _("Set-up.")];
   const last = frame.scored.at(-1);
-  if (last) parts.push(`The score after phase ${last.phase} was ${last.scores.join(" : ")}.`);
-  if (frame.master) parts.push(`Master card: ${masterTitle(frame.master)}.`);
+  if (last) parts.push(_("The score after phase %(phase)s was %(scores)s.", { phase: last.phase, scores: last.scores.join(" : ") }));
+  if (frame.master) parts.push(_("Master card: %(card)s.", { card: masterTitle(frame.master) }));
   byId("scored").textContent = parts.join(" ");
 }
 
@@ -36,11 +37,11 @@ export function drawHand(frame) {
     const [title, text] = cardText(card);
     const item = element("li", `card ${kind}`);
     item.append(element("strong", "", title), element("span", "", text));
-    if (kind === "fresh") item.append(element("span", "tag", "from the next turn on"));
-    if (kind === "drawn") item.append(element("span", "tag", "drawn: choose one"));
+    if (kind === "fresh") item.append(element("span", "tag", _("from the next turn on")));
+    if (kind === "drawn") item.append(element("span", "tag", _("drawn: choose one")));
     return item;
   }));
-  if (!cards.length) byId("hand").append(element("li", "empty", "You have no cards."));
+  if (!cards.length) byId("hand").append(element("li", "empty", _("You have no cards.")));
 }
 
 export function drawSteps(steps) {
@@ -54,8 +55,8 @@ export function drawSteps(steps) {
 
 // Good turns, in words; a click tries one. `hints` is null before the person has asked.
 export function drawHints(hints, choose) {
-  const turns = (hints ?? []).map(({ actions, gain }) => button(`${summary(actions)} (${gainWords(gain) || "no points yet"})`, () => choose(actions), "option quiet"));
-  if (hints && !turns.length) turns.push(element("p", "note", "No better turn than to end it was found."));
+  const turns = (hints ?? []).map(({ actions, gain }) => button(`${summary(actions)} (${gainWords(gain) || _("no points yet")})`, () => choose(actions), "option quiet"));
+  if (hints && !turns.length) turns.push(element("p", "note", _("No better turn than to end it was found.")));
   byId("hints").replaceChildren(...turns);
 }
 
@@ -76,10 +77,10 @@ export function drawOptions(selection, say, perform, clear) {
   const box = byId("options");
   box.replaceChildren();
   if (selection.spaces.length) {
-    const where = selection.spaces.join(", then ");
-    const next = more.length ? ` Choose where to: ${more.join(", ")}.` : "";
-    const line = element("p", "note", `Selected: ${where}.${next} `);
-    line.append(button("Clear", clear, "quiet"));
+    const where = selection.spaces.join(_(", then "));
+    const line = element("p", "note", `${_("Selected: %(spaces)s.", { spaces: where })} `);
+    if (more.length) line.append(`${_("Choose where to: %(spaces)s.", { spaces: more.join(", ") })} `);
+    line.append(button(_("Clear"), clear, "quiet"));
     box.append(line);
   }
   box.append(...actions.map((action) => button(say(action), () => perform(action), "option quiet")));
@@ -103,27 +104,28 @@ export function drawLegal(legal, say) {
 
 export function sayNews(frame, players) {
   const news = byId("news");
-  if (frame.action === null) news.textContent = frame.phase ? "" : "The game begins.";
+  if (frame.action === null) news.textContent = frame.phase ? "" : _("The game begins.");
   else news.replaceChildren(element("strong", "", players[frame.by]), ` ${words(frame.action)}`);
   for (const { seat, reason } of frame.failed ?? []) {
-    news.append(" ", element("strong", "forfeit", `${players[seat]} forfeits: ${reason}`));
+    news.append(" ", element("strong", "forfeit", _("%(name)s forfeits: %(reason)s", { name: players[seat], reason })));
   }
 }
 
+const DECISION = gettext_noop("Your decision.");
 const TASKS = {
-  found: "Put a start block on the board.", enter: "Put your first knight on the board.",
-  king: "Put the king on the board.", first: "Say who starts the next phase.",
-  stock: "Put your kept blocks on the new stacks.", keep: "Keep one of the cards that you drew.",
+  found: gettext_noop("Put a start block on the board."), enter: gettext_noop("Put your first knight on the board."),
+  king: gettext_noop("Put the king on the board."), first: gettext_noop("Say who starts the next phase."),
+  stock: gettext_noop("Put your kept blocks on the new stacks."), keep: gettext_noop("Keep one of the cards that you drew."),
 };
 
 export function sayTask(question, frame, complete) {
   const task = byId("task");
   if (!question) {
-    task.textContent = "The others think…";
+    task.textContent = _("The others think…");
     return;
   }
-  const ap = question.decision === "turn" ? `Your turn: ${plural(frame.ap, "action point")} left.` : "";
-  task.textContent = complete ? "Your answer is complete. Send it, or take something back." : ap || TASKS[question.decision] || "Your decision.";
+  const ap = question.decision === "turn" ? ngettext("Your turn: %(count)s action point left.", "Your turn: %(count)s action points left.", frame.ap) : "";
+  task.textContent = complete ? _("Your answer is complete. Send it, or take something back.") : ap || _(TASKS[question.decision] ?? DECISION);
 }
 
 export function drawNotes(notes, players) {

@@ -5,6 +5,7 @@
 import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
 import { Players } from "../viewer/players.js";
+import { gettext as _ } from "../viewer/texts.js";
 import { spaceIndex, spacesOf } from "../viewer/words.js";
 import { asChoice, gainWords, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawHints, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
@@ -120,14 +121,14 @@ function named(action) {
 function choicesOn(space, actions) {
   const total = (action) => (gains.get(action) ?? [0, 0]).reduce((sum, points) => sum + points);
   const best = actions.toSorted((one, other) => total(other) - total(one));
-  const more = best.length > 3 ? `; and ${best.length - 3} more` : "";
+  const more = best.length > 3 ? _("; and %(count)s more", { count: best.length - 3 }) : "";
   return `${best.slice(0, 3).map(named).join("; ")}${more}`;
 }
 
 // Say below the board what a marked space offers: the one that the pointer is on, or the
 // focused one if the pointer is on none.
 function say(target) {
-  const advice = question && gains.size ? "Point at a marked space to see what it gains." : "";
+  const advice = question && gains.size ? _("Point at a marked space to see what it gains.") : "";
   byId("gain").textContent = offerOf(target) || offerOf(document.activeElement) || advice;
 }
 
@@ -185,9 +186,9 @@ function drawTurn(before = null) {
 }
 
 function sayWhoseTurn(asked) {
-  byId("status").textContent = asked ? "your turn" : "the others think";
+  byId("status").textContent = asked ? _("your turn") : _("the others think");
   byId("status").classList.toggle("now", asked);
-  document.title = asked ? `● Your turn – ${title}` : title;
+  document.title = asked ? `● ${_("Your turn")} – ${title}` : title;
 }
 
 function select() {
@@ -256,7 +257,7 @@ async function performAll(actions) {
 
 function failure(error) {
   if (error.message === "sign in") location.reload();
-  byId("refusal").textContent = "The service cannot be reached. Try again in a moment.";
+  byId("refusal").textContent = _("The service cannot be reached. Try again in a moment.");
   return null;
 }
 
@@ -357,8 +358,8 @@ function take(state) {
   sent = false;
   for (const note of state.notes) if (!notes.some(({ move }) => move === note.move)) notes.push(note);
   drawNotes(notes, players);
-  const hosted = state.hosted ? "" : " No host of games by hand has reported lately, so this may take long.";
-  if (!judge) byId("queue").textContent = state.place ? `You are number ${state.place} in the queue. The game begins when a slot is free.${hosted}` : "";
+  const hosted = state.hosted ? "" : ` ${_("No host of games by hand has reported lately, so this may take long.")}`;
+  if (!judge) byId("queue").textContent = state.place ? _("You are number %(place)s in the queue. The game begins when a slot is free.", state) + hosted : "";
   if (state.question?.ply !== question?.ply || !state.question) {
     steps = [];
     hints = null;
@@ -390,7 +391,7 @@ function showNext() {
 function tick() {
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
   const clock = byId("clock");
-  clock.textContent = question ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left` : "";
+  clock.textContent = question ? _("%(time)s left", { time: `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` }) : "";
   clock.classList.toggle("hurry", Boolean(question) && left < HURRY_S);
 }
 
@@ -435,7 +436,7 @@ const changeView = () => change("view", settings.view === "top" ? "iso" : "top")
 const turnBoard = () => change("quarters", (settings.quarters + 1) % 4);
 
 function showView() {
-  byId("view").textContent = settings.view === "top" ? "Isometric" : "From above";
+  byId("view").textContent = settings.view === "top" ? _("Isometric") : _("From above");
   if (frames.length) drawBoard();
 }
 
