@@ -52,8 +52,8 @@ class GvisorSandbox(ZygoteSandbox):
     level: Level = "isolated"
     sockets = True
     own_memory_mb = 64
-    own_pids = 64
-    pids_each = 6
+    own_pids = 48
+    pids_each = 5
 
     def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
