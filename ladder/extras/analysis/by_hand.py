@@ -64,9 +64,10 @@ def _without_story() -> QuerySet[PracticeGame]:
 
 
 def tell_next(games: int) -> bool:
-    """Compute the next story from so many games; return False if there was none.
+    """Compute the next story; return False if there was none.
 
-    Of several processes that do it at once, only one computes it.
+    `games` is the number of games that are played from each position. Of several
+    processes that do it at once, only one computes it.
     """
     if (game := next_game()) is None:
         return False
