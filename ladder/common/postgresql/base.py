@@ -21,7 +21,7 @@ _taken_at: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection as Django uses it; without `CONN_HEALTH_CHECKS` the pool is fast."""
+    """A connection of Django. Leave `CONN_HEALTH_CHECKS` off: this class tests it."""
 
     def get_new_connection(
         self, conn_params: dict[str, Any]

@@ -87,8 +87,8 @@ class ContentSecurityPolicy:
 class SharedAnswers:
     """Computes a response once for many anonymous requests of the same URL.
 
-    1. Only GET requests share responses that have no token, and no cookie but that of a
-       language. Each language has its own responses.
+    1. Only GET requests without a token share responses, and without a cookie, except
+       the one of the language. Each language has responses of its own.
     2. JSON is shared by the requests that arrived before its computation began, so a
        program never gets data that are older than its request.
     3. HTML is shared for TORRES_FRESH_SECONDS, and longer if it was slow to render.

@@ -16,7 +16,7 @@ from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
     SHM_BYTES,
-    Own,
+    HostResources,
     ZygoteSandbox,
 )
 from torres.runner.zygote.messages import SpawnOrder
@@ -47,7 +47,9 @@ class BubblewrapSandbox(ZygoteSandbox):
         self.level = "full" if cgroups else "reduced"
         self._proc = proc
 
-    def _order(self, program: Program, limits: Limits, _own: Own) -> SpawnOrder:
+    def _order(
+        self, program: Program, limits: Limits, _own: HostResources
+    ) -> SpawnOrder:
         argv = [
             *("/usr/bin/bwrap", "--block-fd", "3", "--seccomp", "4", *_ISOLATION),
             *self._mounts(program, limits),

@@ -19,7 +19,7 @@ from torres.runner.sandbox.zygote_sandbox import (
     MAX_FILES,
     NO_CORE_FILES,
     SHM_BYTES,
-    Own,
+    HostResources,
     ZygoteSandbox,
     absolute_path,
 )
@@ -58,8 +58,10 @@ class GvisorSandbox(ZygoteSandbox):
     def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
 
-    def _order(self, program: Program, limits: Limits, own: Own) -> SpawnOrder:
-        folder = self._stage.own_folder(own.uid, own.resources)
+    def _order(
+        self, program: Program, limits: Limits, own: HostResources
+    ) -> SpawnOrder:
+        folder = self._stage.own_folder(own.uid, own.cleanup)
         own.complete = folder / "pid"
         (folder / "config.json").write_text(json.dumps(self._config(program, limits)))
         visible = ["/usr", self._root(), str(self._stage.folder(program))]

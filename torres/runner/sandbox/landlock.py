@@ -20,7 +20,7 @@ from torres.runner.sandbox.zygote_sandbox import (
     DATA_LIMIT_FACTOR,
     ENV,
     RLIMITS,
-    Own,
+    HostResources,
     ZygoteSandbox,
     absolute_path,
 )
@@ -48,7 +48,9 @@ class LandlockSandbox(ZygoteSandbox):
     def __init__(self, host: Host) -> None:
         super().__init__(host, None)
 
-    def _order(self, program: Program, limits: Limits, _own: Own) -> SpawnOrder:
+    def _order(
+        self, program: Program, limits: Limits, _own: HostResources
+    ) -> SpawnOrder:
         folder = self._stage.folder(program)
         python = self._stage.root(engine_folder()) / PYTHON_PATH
         readable = [path for path in _READABLE if Path(path).exists()]

@@ -16,7 +16,7 @@ from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
     SHM_BYTES,
-    Own,
+    HostResources,
     ZygoteSandbox,
     absolute_path,
 )
@@ -33,7 +33,9 @@ class NamespaceSandbox(ZygoteSandbox):
     def __init__(self, host: Host, cgroups: CgroupManager) -> None:
         super().__init__(host, cgroups)
 
-    def _order(self, program: Program, limits: Limits, _own: Own) -> SpawnOrder:
+    def _order(
+        self, program: Program, limits: Limits, _own: HostResources
+    ) -> SpawnOrder:
         executable, *arguments = program.command(limits)
         scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
         if program.out_mb:

@@ -88,7 +88,9 @@ class ZygoteSandbox(ABC):
         self._owner_pid = os.getpid()
 
     @abstractmethod
-    def _order(self, program: Program, limits: Limits, own: "Own") -> SpawnOrder:
+    def _order(
+        self, program: Program, limits: Limits, own: "HostResources"
+    ) -> SpawnOrder:
         """Return the order for the zygote; what it needs on the host belongs to `own`.
 
         Its descriptors 3 and 4 are for the zygote or bwrap: one byte must be read from
@@ -98,10 +100,10 @@ class ZygoteSandbox(ABC):
 
     def start(self, program: Program, limits: Limits) -> "SandboxedBot":
         with contextlib.ExitStack() as on_error:
-            own = Own(on_error.enter_context(contextlib.ExitStack()))
+            own = HostResources(on_error.enter_context(contextlib.ExitStack()))
             if self._uids is not None:
                 own.uid, uid_lock = self._uids.take()
-                own.resources.callback(os.close, uid_lock)
+                own.cleanup.callback(os.close, uid_lock)
             order = self._order(program, limits, own)
             slot = self._take_slot()
             on_error.callback(slot.discard)
@@ -219,15 +221,15 @@ class _ReportPipes(NamedTuple):
 
 
 @dataclass(slots=True)
-class Own:
+class HostResources:
     """The resources of one bot on the host while it runs.
 
-    ``resources`` are released when it has ended. ``uid`` is its user id; None if it
-    has that of the worker. ``complete`` is a file that exists as soon as the sandbox
+    ``cleanup`` releases them when it has ended. ``uid`` is its user id; None if it has
+    that of the worker. ``complete`` is a file that exists as soon as the sandbox
     is complete; None if the sandbox reads the byte of ``_ReportPipes.ready`` instead.
     """
 
-    resources: contextlib.ExitStack
+    cleanup: contextlib.ExitStack
     uid: int | None = None
     complete: Path | None = None
 
@@ -244,7 +246,7 @@ class SandboxedBot:
         pipes: Pipes,
         reports: _ReportPipes,
         control: Cgroup | ProcessTree,
-        own: Own,
+        own: HostResources,
         *,
         supervisor_is_init: bool,
     ) -> None:
@@ -309,7 +311,7 @@ class SandboxedBot:
             self._exit = replace(how, by_host=by_host)
             os.close(self._reports.ready)
             os.close(self._reports.status)
-            self._own.resources.close()
+            self._own.cleanup.close()
         return self._exit
 
 
