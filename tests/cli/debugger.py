@@ -44,9 +44,13 @@ class Debugger:
         return thread, frames[0]
 
     def go_on(self, source: Path, thread: int) -> None:
-        """Let the process run to its end, without breakpoints in the file."""
+        """Let the process run to its end, without breakpoints in the file.
+
+        Its response is not awaited: a process that ends at once closes the connection
+        before, because the bot is killed when its answer is there.
+        """
         self.request("setBreakpoints", source={"path": str(source)}, breakpoints=[])
-        self.request("continue", threadId=thread)
+        self._send("continue", threadId=thread)
 
     def request(self, command: str, **arguments: object) -> Message:
         """Send a request and return the body of its response."""
