@@ -494,7 +494,11 @@ CELERY_TASK_SEND_SENT_EVENT = False
 CELERY_TASK_REPR_MAXLEVELS = 3
 CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = None
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A worker fetches a message only if it has a free slot. Redis counts the messages that
+# were not acknowledged, too, and an acknowledgement that fails while Redis hangs would
+# count for ever: such a worker would have lost a slot. So that count has no limit.
+CELERY_WORKER_DISABLE_PREFETCH = not CELERY_BROKER_URL.startswith("memory")
+CELERY_WORKER_PREFETCH_MULTIPLIER = 0 if CELERY_WORKER_DISABLE_PREFETCH else 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # `celery inspect` and Flower ask workers through the broker. The broker of one process

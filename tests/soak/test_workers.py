@@ -50,6 +50,17 @@ def test_after_a_broker_outage_every_worker_is_back_at_work():
     assert is_sound(report)
 
 
+def test_an_acknowledgement_that_fails_costs_no_slot():
+    """Some fail when the broker hangs, and each once cost its worker a slot."""
+    with fleet(app="tests.soak.lossy_celery") as service:
+        service.open([()], slots=2)
+        service.until(lambda: "Couldn't ack" in service.logs(), 90)
+        service.until(lambda: len(service.busy()) == 2, 60)
+        report = service.settle()
+
+    assert is_sound(report)
+
+
 def test_an_unresponsive_worker_is_replaced_and_back_at_work():
     with fleet() as service:
         service.open([()])
