@@ -206,10 +206,12 @@ def test_a_file_of_torres_view_needs_no_server(page: Page, tmp_path: Path) -> No
     file = tmp_path / "game.html"
     file.write_text(page_of(replay, "game"))
 
+    page.add_init_script(SHIFTS)
     page.goto(f"{file.as_uri()}#ply=12")
 
     expect(page.locator("#count")).to_contain_text("12 of")
     expect(page.locator("#players")).to_contain_text(factories.HOSTILE)
+    assert page.evaluate("shift") <= MOST_SHIFT
     page.click("#last")
     expect(page.locator("#description")).to_contain_text("the game is over")
     scores = game.result["scores"] if game.result else []

@@ -31,7 +31,8 @@ PAGE = """\
 <section id="viewer" aria-label="Replay">
 <div class="boardside"><svg id="board" viewBox="0 52 524 352" role="img"
  aria-label="The board" aria-describedby="description"></svg>{controls}</div>
-<div class="rail"><h1>{title}</h1><ol id="players" aria-label="Players"></ol>{rail}
+<div class="rail"><h1>{title}</h1>
+<ol id="players" aria-label="Players">{players}</ol>{rail}
 <ol id="turns" tabindex="0" aria-label="Turns"></ol></div></section></main>
 <script type="application/json" id="frames">{data}</script>
 <script type="importmap">{modules}</script>
@@ -85,9 +86,22 @@ def page_of(document: Replay, title: str) -> str:
         title=html.escape(title),
         style=style,
         controls=_in_english(TEMPLATES / "_viewer_controls.html"),
+        players="".join(
+            _row(seat, str(player.get("name", "")))
+            for seat, player in enumerate(document["players"])
+        ),
         rail=_in_english(TEMPLATES / "_viewer_rail.html"),
         data=text,
         modules=_import_map(),
+    )
+
+
+def _row(seat: int, name: str) -> str:
+    """Return the row of a player, which the script fills. Nothing below moves then."""
+    return (
+        f'<li data-seat="{seat}"><p class="who"><span class="chip seat{seat}">{seat}'
+        f'</span><bdi class="name">{html.escape(name)}</bdi><strong class="score">'
+        "</strong></p></li>"
     )
 
 
