@@ -84,6 +84,8 @@ MIDDLEWARE = [
     # bytes, so that the length of a page tells nothing about its secrets (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "ladder.web.api.throttles.PageLimit",
+    # Below SharedAnswers, so that shared responses have its header.
+    "ladder.web.middleware.hidden_results.HiddenResults",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -105,6 +107,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "ladder.web.context.accounts",
+                "ladder.web.context.results",
             ]
         },
     }

@@ -20,7 +20,7 @@ from django.db.models import Count, F, Max, Min, Prefetch, Q, QuerySet
 
 from ladder.common.garbage import collector_paused
 from ladder.games import visibility as games
-from ladder.games.models import Game
+from ladder.games.models import Game, GameStatus
 from ladder.tournaments import selectors
 from ladder.tournaments.cross_tables import CrossTables, cross_tables
 from ladder.tournaments.models import (
@@ -461,3 +461,13 @@ def running_games(tournament: Tournament) -> QuerySet[Game]:
     """Return the games of a tournament that run and are shown, newest first."""
     rows = games.running_games().filter(match__fixture__tournament=tournament)
     return rows.select_related("match__fixture")
+
+
+def first_games(tournament: Tournament) -> QuerySet[Game]:
+    """Return the games that are shown of the first match of each first contest.
+
+    That they were played follows from no result.
+    """
+    first = Fixture.objects.filter(tournament=tournament, round=1, leg=0)
+    rows = games.game_keys().filter(match__fixture__in=first).only("id", "match_id")
+    return rows.exclude(status__in=(GameStatus.CANCELLED, GameStatus.VOIDED))

@@ -1,4 +1,4 @@
-"""Values of the settings of accounts, for every page."""
+"""Values for every page: of the settings of accounts, and of hidden results."""
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from ladder.accounts import github
 from ladder.accounts.sign_up_mode import SignUpMode
 from ladder.extras.practice import guests
+from ladder.web.middleware import hidden_results
 
 
 def accounts(request: HttpRequest) -> dict[str, object]:
@@ -15,4 +16,12 @@ def accounts(request: HttpRequest) -> dict[str, object]:
         "has_github": github.is_on(),
         "guests_play": guests.are_welcome(),
         "operator_contact": settings.TORRES_CONTACT,
+    }
+
+
+def results(request: HttpRequest) -> dict[str, object]:
+    """Tell whether this page hides results, and whether the reader chose that."""
+    return {
+        "hides_results": hidden_results.are_hidden(request),
+        "reader_hides_results": hidden_results.hides(request),
     }

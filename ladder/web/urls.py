@@ -21,6 +21,7 @@ from ladder.web.pages import (
     practice_views,
     puzzle_views,
     replay_views,
+    results_views,
     script_texts,
     share_views,
     tv_views,
@@ -226,6 +227,12 @@ urlpatterns = routes(
         # Without a CSRF token, because shared pages have none. A forged request could
         # only change the language.
         path("language/", csrf_exempt(set_language), name="language"),
+        # Without a token, too: a forged request could only hide or show results.
+        path(
+            "results/",
+            csrf_exempt(results_views.ResultsAction.as_view()),
+            name="results",
+        ),
         ("language/<slug:language>.js", script_texts.ScriptTexts, "script-texts"),
         ("me/", account_views.AccountPage, "me"),
         ("me/bots/", account_views.CreateBotAction, "create-bot"),

@@ -46,6 +46,8 @@ PROBLEMS = {
     "too-many": "A quota is used up. Try again after the time in Retry-After.",
     "throttled": "There were too many requests in one minute. Try again after the time"
     " in Retry-After.",
+    "results-hidden": "You hide results, and this answer may contain some. Ask for it"
+    " with ?results=shown.",
     "overtaken": "Another request changed the ladder at the same moment. Try again.",
     "not-over": "The game or its match is not over yet. Try again later.",
     "no-dataset": "There is no such dataset or file. The list says which there are.",

@@ -18,6 +18,11 @@ PAGES = ("/", ".html")
 NO_PAGES = ("/api/", "/admin/", "/oembed/")
 
 
+def is_page(path: str) -> bool:
+    """True if people read what is at this address, and not programs."""
+    return path.endswith(PAGES) and not path.startswith(NO_PAGES)
+
+
 class PageLanguages:
     """Translates pages, and tells caches on what their language depends.
 
@@ -29,8 +34,7 @@ class PageLanguages:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        path = request.path_info
-        if not path.endswith(PAGES) or path.startswith(NO_PAGES):
+        if not is_page(request.path_info):
             return self._get_response(request)
         language = translation.get_language_from_request(request)
         with translation.override(language):

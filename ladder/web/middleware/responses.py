@@ -20,6 +20,8 @@ from django.utils.cache import get_conditional_response
 from django.utils.translation import get_language
 from structlog.contextvars import bound_contextvars
 
+from ladder.web.middleware import hidden_results
+
 Handler = Callable[[HttpRequest], HttpResponse]
 
 POLICY = (
@@ -37,6 +39,8 @@ LOCK_COUNT = 64
 SHARED_PER_RENDERING = 20
 MAX_SHARED_S = 5.0
 PUBLIC = re.compile(r"public, (max-age=\d+, s-maxage|max-age)=(?P<seconds>\d+)")
+# Requests with no other cookies share responses.
+SHARED_COOKIES = {settings.LANGUAGE_COOKIE_NAME, hidden_results.COOKIE}
 # The cache drops a response this long after it was computed.
 CACHE_TTL_S = 60
 
@@ -88,7 +92,8 @@ class SharedAnswers:
     """Computes a response once for many anonymous requests of the same URL.
 
     1. Only GET requests without a token share responses, and without a cookie, except
-       the one of the language. Each language has responses of its own.
+       the ones of the language and of hidden results. Each language has responses of
+       its own, and so have readers who hide results.
     2. JSON is shared by the requests that arrived before its computation began, so a
        program never gets data that are older than its request.
     3. HTML is shared for TORRES_FRESH_SECONDS, and longer if it was slow to render.
@@ -159,7 +164,7 @@ def _may_share(request: HttpRequest) -> bool:
     return bool(
         request.method == "GET"
         and settings.TORRES_FRESH_SECONDS
-        and request.COOKIES.keys() <= {settings.LANGUAGE_COOKIE_NAME}
+        and request.COOKIES.keys() <= SHARED_COOKIES
         and not request.META.get("HTTP_AUTHORIZATION")
     )
 
@@ -169,7 +174,8 @@ def _key(request: HttpRequest) -> str:
     meta = request.META
     host = f"{request.scheme}://{meta.get('HTTP_HOST')}"
     packed = "gzip" in meta.get("HTTP_ACCEPT_ENCODING", "")
-    form = f"{meta.get('HTTP_ACCEPT')} {packed} {get_language()}"
+    hides = hidden_results.hides(request)
+    form = f"{meta.get('HTTP_ACCEPT')} {packed} {get_language()} {hides}"
     name = f"{host}{request.get_full_path()} {form}"
     return sha256(name.encode()).hexdigest()
 

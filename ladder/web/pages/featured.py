@@ -77,15 +77,19 @@ def games_of_the_day() -> list[int]:
     return [number for number in best if number in shown]
 
 
-def next_games(shown: int | None, count: int) -> list[Game]:
-    """Return the best other games that run, then those that wait for a worker."""
-    running = _without_comparisons(games.watchable_games())
-    others = [number for number in _best_first(running[:RUNNING]) if number != shown]
+def next_games(shown: int | None, count: int, *, best_first: bool = True) -> list[Game]:
+    """Return the best other games that run, then those that wait for a worker.
+
+    Without `best_first` the newest ones, because the best ones follow from ratings.
+    """
+    running = _without_comparisons(games.watchable_games())[:RUNNING]
+    keys = _best_first(running) if best_first else [game.pk for game in running]
+    others = [number for number in keys if number != shown]
     waiting = games.game_keys().filter(status=GameStatus.SCHEDULED)
     in_order = _without_comparisons(waiting).order_by("-priority", "id")
-    keys = [*others[:count], *in_order.values_list("pk", flat=True)[:count]][:count]
-    found = games.games().in_bulk(keys)
-    return [found[number] for number in keys if number in found]
+    shown_keys = [*others[:count], *in_order.values_list("pk", flat=True)[:count]]
+    found = games.games().in_bulk(shown_keys[:count])
+    return [found[number] for number in shown_keys if number in found]
 
 
 def _without_comparisons(rows: QuerySet[Game]) -> QuerySet[Game]:

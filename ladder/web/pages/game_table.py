@@ -4,7 +4,7 @@ The viewer takes both over. Without scripts, links lead from turn to turn.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -55,6 +55,19 @@ def of_replay(replay: Replay, ply: int | None) -> GameTable:
         return board_markup(frame)
 
     return _table(replay["moves"], ply, board)
+
+
+def reached(table: GameTable) -> GameTable:
+    """Return the table without the actions after the position that it shows."""
+    ply = table.ply
+    turns = [
+        replace(turn, actions=turn.actions[: ply - turn.last], last=ply)
+        if turn.last > ply
+        else turn
+        for turn in table.turns
+        if turn.last - len(turn.actions) < ply
+    ]
+    return replace(table, turns=turns, last=ply)
 
 
 def of_running(

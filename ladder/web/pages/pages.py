@@ -68,7 +68,9 @@ PhaseScores = tuple[int, list[tuple[str, int]]]
 class GameRecordView:
     """The part of a game that may be public, or the reason why it is not.
 
-    `replay` is only set for a finished game, `watch` only for a running one.
+    `replay` is only set for a finished game, `watch` only for a running one. Neither is
+    set if the page hides results; then the viewer shows the positions from the first
+    one on, and learns those that follow when it gets there.
     """
 
     why_not: str = ""
@@ -76,6 +78,7 @@ class GameRecordView:
     replay: Replay | None = None
     table: GameTable | None = None
     scoring: Sequence[PhaseScores] = ()
+    hides: bool = False
 
 
 def latest_games(
@@ -149,6 +152,41 @@ def game_details(game: Game, person: Person, ply: int | None) -> dict[str, objec
         "analysis": analysis_pages.shown(game),
         "spot_checks": spot_checks.ended(game),
     }
+
+
+def hidden_game_details(game: Game, ply: int | None) -> dict[str, object]:
+    """Return the contents of the page of a game for readers who hide results.
+
+    Without `ply` it is the first position. Nothing tells what happens after it.
+    """
+    shown = record(without_result(game), ply or 0)
+    table = shown.table
+    if table is None:
+        shown = GameRecordView(why_not=shown.why_not)
+    elif table.last or game.status in OPEN:
+        shown = GameRecordView(table=game_table.reached(table), hides=True)
+    else:
+        shown = GameRecordView(why_not=_("This game has no turns to show."))
+    return {
+        "game": game,
+        "seats": game.seats.all(),
+        "live": game.status in OPEN and table is None,
+        "origin": game.match,
+        "record": shown,
+        "table": shown.table,
+    }
+
+
+def without_result(game: Game) -> Game:
+    """Take the result out of an object, so that no template can show it.
+
+    Its seats must be prefetched. Nothing is saved.
+    """
+    game.reason = game.note = ""
+    for seat in game.seats.all():
+        seat.rank = seat.score = None
+        seat.fault = ""
+    return game
 
 
 def _notes(logs: list[SeatLogEntry]) -> list[dict[str, Any]]:

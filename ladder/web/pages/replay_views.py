@@ -20,6 +20,7 @@ from ladder.games.models import OPEN, Game
 from ladder.web.api.parameters import number
 from ladder.web.api.throttles import too_often
 from ladder.web.middleware import bodies
+from ladder.web.middleware.hidden_results import are_hidden
 from ladder.web.middleware.responses import POLICY
 from ladder.web.pages import forms, game_table, pages, watching
 from torres.common.errors import LadderError
@@ -33,12 +34,18 @@ FINAL = "public, max-age=3600"
 
 
 class GameFrames(View):
-    """The positions of a game for the viewer, up to now if the game is running."""
+    """The positions of a game for the viewer, up to now if the game is running.
+
+    Readers who hide results get some of them at a time, from `?after=` on.
+    """
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = get_object_or_404(games.games(), pk=pk)
         with shown_or_404():
-            tag, body = watching.frames_json(game)
+            if are_hidden(request):
+                tag, body = watching.next_frames(game, number(request, "after") or 0)
+            else:
+                tag, body = watching.frames_json(game)
         return shared(conditional(request, tag, body), game)
 
 

@@ -17,6 +17,7 @@ from ladder.ratings.models import Ladder
 from ladder.service.containment import Unit, UnitKind, stopped
 from ladder.tournaments import selectors, visibility
 from ladder.tournaments.advance import unit_of
+from ladder.tournaments.cross_tables import CrossTables
 from ladder.tournaments.models import Entrant, Fixture, Tournament
 from ladder.tournaments.visibility import (
     Overview,
@@ -50,6 +51,7 @@ PLACES = {
 }
 MAX_SHARING = 6  # entrants on one place of the podium
 MAX_RUNNING = 50  # games that run now
+NO_RESULTS = Overview([], [], [], CrossTables([], 0))
 RENEW_S = {
     Tournament.Status.ENTRY: 30,
     Tournament.Status.CHECK_IN: 30,
@@ -72,7 +74,7 @@ class PodiumPlace:
 class RoundTable:
     """One round; `known` if its results are shown.
 
-    `rows` are its fixtures, each with the games of its match that run now.
+    `rows` are its fixtures, each with the games of its match that are listed.
     """
 
     round: int
@@ -89,7 +91,7 @@ class StopNotice:
 
 
 def tournament_details(
-    tournament: Tournament, person: Person, round_: int | None
+    tournament: Tournament, person: Person, round_: int | None, *, hides: bool = False
 ) -> dict[str, Any]:
     """Return the contents of the page; `round_` is the round to show, None for any.
 
@@ -97,8 +99,13 @@ def tournament_details(
     before the start. `other_rounds` are the rounds that are shown on other pages, if
     there are too many fixtures for one. `mine` are the visitor's bots. The page renews
     itself every `renew_s` seconds, if that is not 0.
+
+    If it hides results it shows what a tournament shows that holds all of them back.
+    The games of the first round are then listed whether they run or not.
     """
-    overview = visibility.overview(tournament)
+    if hides:  # nothing is saved
+        tournament.held_back, tournament.revealed = True, 0
+    overview = NO_RESULTS if hides else visibility.overview(tournament)
     sizes = visibility.round_sizes(tournament)
     chosen = list(sizes)
     if round_ is not None:
@@ -106,6 +113,10 @@ def tournament_details(
     elif sum(sizes.values()) > MAX_FIXTURES:
         chosen = [visibility.current_round(tournament)]
     running = list(visibility.running_games(tournament)[: MAX_RUNNING + 1])
+    listed = running
+    if hides:
+        listed = list(visibility.first_games(tournament)[:MAX_FIXTURES])
+        running = [game for game in running if game in listed]
     return {
         "tournament": tournament,
         "results": _results(tournament, overview),
@@ -117,8 +128,7 @@ def tournament_details(
         "running": running[:MAX_RUNNING],
         "more_running": len(running) > MAX_RUNNING,
         "rounds": [
-            _round_table(each, running)
-            for each in visibility.rounds(tournament, chosen)
+            _round_table(each, listed) for each in visibility.rounds(tournament, chosen)
         ],
         "other_rounds": [number for number in sizes if number not in chosen],
         "entrants": visibility.entrants(tournament),
@@ -207,13 +217,13 @@ def _podium(lines: Sequence[VisibleLine]) -> list[PodiumPlace]:
     return places
 
 
-def _round_table(each: VisibleRound, running: Sequence[Game]) -> RoundTable:
+def _round_table(each: VisibleRound, listed: Sequence[Game]) -> RoundTable:
     rows = [
         (
             fixture,
             [
                 game
-                for game in running
+                for game in listed
                 if fixture.match is not None and game.match_id == fixture.match
             ],
         )

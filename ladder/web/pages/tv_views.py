@@ -10,6 +10,7 @@ from django.views import View
 
 from ladder.games import visibility as games
 from ladder.games.models import Game, Seat
+from ladder.web.middleware.hidden_results import are_hidden
 from ladder.web.pages import featured, pages, watching
 from ladder.web.pages.tournament_steps import next_tournaments
 from ladder.web.templatetags.formatting import share_of
@@ -43,9 +44,15 @@ class TvGame:
 
 
 class TvPage(View):
-    """`?stage=1` leaves out all around the game, for a beamer or a stream."""
+    """`?stage=1` leaves out all around the game, for a beamer or a stream.
+
+    For readers who hide results it lists the running games, which they see from their
+    beginnings.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        if are_hidden(request):
+            return render(request, "web/tv.html", _without_results())
         shown = _shown(featured.featured_game())
         number = shown.game.pk if shown else None
         best = featured.game_of_the_day()
@@ -63,6 +70,14 @@ class TvPage(View):
             "tournaments": next_tournaments(NEXT_TOURNAMENTS),
         }
         return render(request, "web/tv.html", context)
+
+
+def _without_results() -> dict[str, object]:
+    return {
+        "layout": "web/base.html",
+        "next_games": featured.next_games(None, NEXT_GAMES, best_first=False),
+        "tournaments": next_tournaments(NEXT_TOURNAMENTS),
+    }
 
 
 def _shown(number: int | None) -> TvGame | None:

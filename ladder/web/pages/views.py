@@ -29,6 +29,7 @@ from ladder.web.api import bot_search, problem_texts
 from ladder.web.api.parameters import number
 from ladder.web.api.throttles import too_often
 from ladder.web.destinations import destination
+from ladder.web.middleware.hidden_results import are_hidden
 from ladder.web.pages import (
     best_games,
     boards,
@@ -61,6 +62,8 @@ class HomePage(View):
         keys = games.game_keys().exclude(match__kind=Match.Kind.COMPARISON)
         played = keys.exclude(status__in=NOT_STARTED).values_list("pk", flat=True)
         latest = list(played[:LATEST_GAMES])
+        if are_hidden(request):
+            return render(request, "web/home.html", _home_without_results(latest))
         shown_game = featured.featured_game()
         leads = _upset_leads(season)
         wanted = {*latest, *leads, shown_game} - {None}
@@ -74,6 +77,14 @@ class HomePage(View):
             "tournaments": next_tournaments(NEXT_TOURNAMENTS),
         }
         return render(request, "web/home.html", context)
+
+
+def _home_without_results(latest: list[int]) -> dict[str, object]:
+    shown = games.games().in_bulk(latest)
+    return {
+        "games": [pages.without_result(shown[pk]) for pk in latest if pk in shown],
+        "tournaments": next_tournaments(NEXT_TOURNAMENTS),
+    }
 
 
 def _season(ladder: Ladder | None) -> Season | None:
@@ -271,7 +282,9 @@ class GamesPage(View):
             keys = games.keys_of(bot)
         before = number(request, "before")
         latest, following = pages.latest_games(keys, before)
-        with_best = bot is None and before is None
+        if hidden := are_hidden(request):
+            latest = [pages.without_result(game) for game in latest]
+        with_best = bot is None and before is None and not hidden
         season = _season(boards.default_ladder()) if with_best else None
         context = {
             "games": latest,
@@ -287,7 +300,11 @@ class GamePage(View):
         origins = [f"match__{origin}" for origin in pages.ORIGINS]
         rows: Any = games.games().select_related(*origins)
         game: Game = get_object_or_404(rows, pk=pk)
-        context = pages.game_details(game, request.user, number(request, "ply"))
+        ply = number(request, "ply")
+        if are_hidden(request):
+            context = pages.hidden_game_details(game, ply)
+            return render(request, "web/game.html", context)
+        context = pages.game_details(game, request.user, ply)
         seats = game.seats.all()
         results = ", ".join(
             f"{seat.submission.bot.name} {seat.score}" for seat in seats
@@ -324,7 +341,10 @@ class TournamentPage(View):
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         tournament = get_object_or_404(tournaments.tournaments(), slug=slug)
         context = tournament_pages.tournament_details(
-            tournament, request.user, number(request, "round")
+            tournament,
+            request.user,
+            number(request, "round"),
+            hides=are_hidden(request),
         )
         podium = context["podium"]
         winners = [line.name for line in podium[0].lines] if podium else []

@@ -18,6 +18,7 @@ from torres.drawing import board_scene, frames
 from torres.drawing.board_svg import board_markup, board_svg
 
 FRAMES_TTL_S = 60
+NEXT_FRAMES = 50  # in one answer to readers who hide results
 
 
 def frames_json(game: Game) -> tuple[str, bytes]:
@@ -38,6 +39,25 @@ def frames_json(game: Game) -> tuple[str, bytes]:
         cached = _document(game, positions, over=False)
         cache.set(f"frames:{tag}", cached, FRAMES_TTL_S)
     return tag, cached
+
+
+def next_frames(game: Game, after: int) -> tuple[str, bytes]:
+    """Return an ETag and a JSON document with some frames, from `after` on.
+
+    The last frame, which has the result, comes only to those who have all others. So
+    nothing here tells whether the game is over. Raises NotOver and NoReplay.
+    """
+    if game.status in OPEN:
+        start, moves = engine_adapter.start(game.match), _so_far(game).moves
+        positions = frames.frames(start, moves, limits=game.match.limits)
+    else:
+        positions = all_frames(game, game.match.limits)
+    last = len(positions) - 1
+    is_last = game.status not in OPEN and after == last > 0
+    ready = last + 1 if is_last or game.status in OPEN else last
+    part = positions[after : min(after + NEXT_FRAMES, ready)]
+    tag = f'"next-{game.pk}-{game.fence}-{after}-{len(part)}"'
+    return tag, _document(game, part, over=is_last)
 
 
 def board_picture(

@@ -1,7 +1,8 @@
 // The viewer of replays and running games. It knows no rules: it gets the position after
 // each action (frames.json, or the element #frames) and shows one position at a time.
 // `#ply=57` in the address is the position after 57 actions. A finished game opens at its
-// end. Without scripts the page shows one position. A running game is followed by a
+// end, or at its beginning if the page hides results: then the viewer has the positions
+// that the reader has reached, and asks for the next ones. Without scripts the page shows one position. A running game is followed by a
 // stream, or polled if there is none.
 
 import { listen } from "./stream.js";
@@ -30,12 +31,15 @@ const draws = new Map(read("draws", []).map((draw) => [draw.ply, draw]));
 const notes = new Map(read("owner-notes", []).map((note) => [note.move, note.note]));
 const settings = { view: "iso", quarters: 0, motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, speed: "normal", legal: false, ...remembered() };
 
+const hides = "hides" in viewer.dataset;
 let { players, frames, attempt } = read("frames") ?? (await (await fetch(viewer.dataset.frames)).json());
 let at = -1;  // the index of the frame that is shown
 let timer = 0;
 let linkTimer = 0;
 let linkedAt = -LINK_INTERVAL_MS;  // when the ply was put into the address
-let ended = !live;
+let ended = !live && !hides;
+let ahead = hides ? frames.splice(1) : [];  // positions that the reader has not reached
+let growing = false;
 let solid = null;  // the board in 3D, while it is shown
 const board = new Board(byId("board"));
 const castles = new CastleBar(byId("castles"), byId("castle"), board);
@@ -159,9 +163,43 @@ function show(index, { link = true } = {}) {
     whatIf.href = `${viewer.dataset.whatIf}?ply=${at}`;
   }
   slider.setAttribute("aria-valuetext", description.textContent);
-  byId("count").value = _("%(at)s of %(last)s", { at, last: frames.length - 1 });
+  byId("count").value = hides && !ended ? String(at) : _("%(at)s of %(last)s", { at, last: frames.length - 1 });
   showLegal();
   if (link) linkSoon();
+}
+
+// Show a position, also one that this page does not have yet.
+function go(index) {
+  if (index < frames.length || !hides) show(index);
+  else grow(() => frames.length > index);
+}
+
+// Show the next positions of a game whose results are hidden, until `done`.
+async function grow(done) {
+  if (growing) return;
+  growing = true;
+  let isNew = true;
+  while (isNew && !ended && !done()) isNew = await takeNext();
+  growing = false;
+  load();
+  show(frames.length - 1);
+  if (isNew) return;
+  stop();
+  byId("so-far").textContent = _("The next position is not there yet. Try again in a moment.");
+}
+
+// Take one more position. Return false if there is none yet.
+async function takeNext() {
+  if (!ahead.length) {
+    const response = await fetch(`${viewer.dataset.frames}&after=${frames.length}`).catch(() => null);
+    const more = response?.ok ? await response.json() : { attempt, frames: [] };
+    if (more.attempt !== attempt) location.reload();  // the game began anew
+    ahead = more.frames;
+    ended = Boolean(more.over);
+  }
+  const next = ahead.shift();
+  if (next) frames.push(next);
+  return Boolean(next);
 }
 
 // Put the ply into the address. A browser ignores many changes within a few seconds.
@@ -190,14 +228,17 @@ function stop() {
 
 function play() {
   if (timer) return stop();
-  if (at === frames.length - 1) show(0);
+  const isAtEnd = () => at === frames.length - 1 && (ended || !hides);
+  if (isAtEnd()) show(0);
   playButton.textContent = _("❚❚ Pause");
-  timer = setInterval(() => (at === frames.length - 1 ? stop() : show(at + 1)), SPEEDS[settings.speed] ?? SPEEDS.normal);
+  timer = setInterval(() => (isAtEnd() ? stop() : go(at + 1)), SPEEDS[settings.speed] ?? SPEEDS.normal);
 }
 
 // Go to the end of the turn before or after the position that is shown.
 function jump(step) {
-  show(turns.beside(at, step));
+  const count = frames.length;
+  if (step < 0 || !hides || at < count - 1) show(turns.beside(at, step));
+  else grow(() => frames.length > count && frames.at(-1).ends_turn);
 }
 
 function changeView() {
@@ -247,7 +288,7 @@ function changeLegal() {
 }
 
 const KEYS = {
-  ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1),
+  ArrowLeft: () => show(at - 1), ArrowRight: () => go(at + 1),
   ArrowUp: () => jump(-1), ArrowDown: () => jump(1),
   Home: () => show(0), End: () => show(frames.length - 1), " ": play, v: changeView, r: turnBoard, l: changeLegal,
 };
@@ -263,7 +304,7 @@ document.addEventListener("keydown", (event) => {
 
 const BUTTONS = {
   first: () => show(0), back: () => show(at - 1),
-  on: () => show(at + 1), last: () => show(frames.length - 1),
+  on: () => go(at + 1), last: () => show(frames.length - 1),
   "turn-back": () => jump(-1), "turn-on": () => jump(1),
 };
 for (const [id, act] of Object.entries(BUTTONS)) {
@@ -288,7 +329,7 @@ function linkedPly(address) {
 // The event names the address that was asked for; linkSoon may have replaced it since.
 window.addEventListener("hashchange", (event) => {
   const ply = linkedPly(event.newURL);
-  if (ply !== null && ply !== at) { stop(); show(ply); }
+  if (ply !== null && ply !== at) { stop(); go(ply); }
 });
 
 function load() {
@@ -339,5 +380,7 @@ function finish() {
 drawSettings();
 load();
 viewer.classList.add("ready");
-show(linkedPly(location.href) ?? Number(viewer.dataset.ply ?? frames.length - 1), { link: false });
+const opened = linkedPly(location.href) ?? Number(viewer.dataset.ply ?? (hides ? 0 : frames.length - 1));
+show(hides ? 0 : opened, { link: false });
+if (hides && opened) go(opened);
 if (live) follow();
