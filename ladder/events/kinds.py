@@ -31,3 +31,12 @@ class EventKind(StrEnum):
     TOURNAMENT_CANCELLED = "tournament.cancelled"
     TOURNAMENT_ARCHIVED = "tournament.archived"
     WEBHOOK_TEST = "webhook.test"
+
+
+NEWS_KINDS = [
+    kind
+    for kind in EventKind
+    if kind.startswith(("season.", "tournament."))
+    or kind in (EventKind.SUBMISSION_READY, EventKind.BOT_STATUS)
+]
+"""The kinds that are rare enough to be news."""

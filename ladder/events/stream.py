@@ -20,6 +20,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from ladder.common.fixed_query import FixedQuery, any_of, preparing_cursor, row_of
+from ladder.events.kinds import NEWS_KINDS
 from ladder.events.models import Fact
 
 # The same number in every process of one database. The value has no meaning.
@@ -122,6 +123,13 @@ def read_matching(
             reduce(or_, (Q(**{f"_{key}__contains": value}) for value in values))
         )
     return _rows(rows, limit)
+
+
+def news(after: int, limit: int) -> list[EventRow]:
+    """Return the last `limit` public events of NEWS_KINDS after a number, in order."""
+    rows = Fact.objects.filter(number__gt=after, public=True, kind__in=NEWS_KINDS)
+    newest = rows.order_by("-number").defer("leaf_data")[:limit]
+    return [as_row(row) for row in reversed(newest)]
 
 
 def _events() -> QuerySet[Fact]:

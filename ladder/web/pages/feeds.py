@@ -19,8 +19,6 @@ from django.views import View
 
 from ladder.bots.models import Bot
 from ladder.events import stream, texts
-from ladder.events.kinds import EventKind
-from ladder.events.models import Fact
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match
 from ladder.ratings import leaderboard as ratings
@@ -35,12 +33,6 @@ EXAMINED = 20_000
 """The newest facts among which news are searched; most are games and ratings."""
 CACHE_KEY = "feeds.news"
 CACHE_S = 60
-NEWS_KINDS = [
-    kind
-    for kind in EventKind
-    if kind.startswith(("season.", "tournament."))
-    or kind in (EventKind.SUBMISSION_READY, EventKind.BOT_STATUS)
-]
 
 
 class FeedEntry(NamedTuple):
@@ -97,10 +89,7 @@ def _news(key: str, value: str) -> list[FeedEntry]:
 
 
 def _newest() -> list[stream.EventRow]:
-    after = stream.newest() - EXAMINED
-    rows = Fact.objects.filter(number__gt=after, public=True, kind__in=NEWS_KINDS)
-    rows = rows.order_by("-number").defer("leaf_data")
-    return [stream.as_row(row) for row in rows[:NEWS]]
+    return stream.news(stream.newest() - EXAMINED, NEWS)
 
 
 def _games(bot: Bot) -> list[FeedEntry]:
