@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "ladder.extras.anomalies",
     "ladder.extras.self_audit",
     "ladder.extras.spot_checks",
+    "ladder.extras.follows",
     "ladder.extras.webhooks",
     "ladder.health",
     "ladder.web",

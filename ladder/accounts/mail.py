@@ -40,10 +40,17 @@ def send_later(recipient: str, template: str, context: Mapping[str, object]) -> 
     thread.start()
 
 
+def message(
+    recipient: str, template: str, context: Mapping[str, object]
+) -> EmailMessage:
+    """Render a message, whose first line is the subject."""
+    subject, _, body = render_to_string(template, context).partition("\n")
+    return EmailMessage(subject, body.lstrip("\n"), to=[recipient])
+
+
 def _send(recipient: str, template: str, context: Mapping[str, object]) -> None:
     try:
-        subject, _, body = render_to_string(template, context).partition("\n")
-        EmailMessage(subject, body.lstrip("\n"), to=[recipient]).send()
+        message(recipient, template, context).send()
     except Exception as error:
         # Not the recipient, because the log is kept longer than an account.
         log.exception("a message was not sent", reason=str(error)[:500])

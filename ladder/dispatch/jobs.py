@@ -3,6 +3,7 @@
 from ladder.extras.analysis.jobs import ANALYSE_GAMES
 from ladder.extras.anomalies.jobs import ANOMALIES
 from ladder.extras.datasets.jobs import DATASET
+from ladder.extras.follows.jobs import DAILY_MAIL
 from ladder.extras.self_audit.jobs import SELF_AUDIT
 from ladder.extras.webhooks.jobs import SEND_WEBHOOKS
 from ladder.ratings.jobs import FOLD_VOIDS, SECOND_OPINION
@@ -15,4 +16,5 @@ JOBS = (
     DATASET,
     SELF_AUDIT,
     SEND_WEBHOOKS,
+    DAILY_MAIL,
 )

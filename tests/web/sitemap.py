@@ -29,6 +29,7 @@ from ladder.extras.analysis.models import Analysis, SeatReview
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
 from ladder.extras.editor.models import TrialGame
+from ladder.extras.follows.models import Follow
 from ladder.extras.practice.models import PracticeGame, PracticeMove, PracticeOpponent
 from ladder.extras.webhooks.models import Webhook, WebhookDelivery
 from ladder.games import replays, visibility
@@ -91,7 +92,7 @@ def _fill_in(route: str) -> str:
     for part, value in _values(route).items():
         route = route.replace(part, value)
     assert "<" not in route, f"give the parts of this route a value: {route}"
-    return route
+    return f"{route}?ladder=main" if route == "follow/" else route
 
 
 def _values(route: str) -> dict[str, str]:
@@ -178,6 +179,7 @@ def fill(size: dict[str, int]) -> None:
     try_code(owner)
     analyse(size["bots"])
     deliver(owner, size["bots"])
+    Follow.objects.bulk_create(Follow(user=owner, bot=bot) for bot in own)
     factories.log_all()
     store_report(size["bots"])
 

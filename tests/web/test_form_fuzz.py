@@ -20,6 +20,7 @@ from django.urls import reverse
 
 from ladder.accounts import tokens
 from ladder.extras.editor.models import TrialGame
+from ladder.extras.follows import services as follows
 from ladder.extras.practice import services as practice
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.services import PracticeTerms
@@ -96,6 +97,8 @@ def pages(show: Show) -> Iterator[str]:
     yield from (f"/submissions/{show.anas.pk}/", f"/submissions/{show.rejected.pk}/")
     yield from ("/sign-up/", "/confirm-email/", "/password-reset/")
     yield from ("/me/password/", "/me/email/", "/me/delete/")
+    yield from (f"/follow/?bot={bot}", "/me/follows/")
+    yield f"/unsubscribe/?key={follows.unsubscribe_key(1)}"
     yield from ("/organise/new/", "/organise/cup/", "/organise/cup/edit/")
 
 
