@@ -470,4 +470,5 @@ def first_games(tournament: Tournament) -> QuerySet[Game]:
     """
     first = Fixture.objects.filter(tournament=tournament, round=1, leg=0)
     rows = games.game_keys().filter(match__fixture__in=first).only("id", "match_id")
-    return rows.exclude(status__in=(GameStatus.CANCELLED, GameStatus.VOIDED))
+    not_shown = (GameStatus.CANCELLED, GameStatus.VOIDED)
+    return rows.exclude(status__in=not_shown).order_by("id")
