@@ -216,7 +216,8 @@ def test_a_closed_page_can_be_shown_alone(reader: Client) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        *("/api/v1/games/", "/games/1/card.png", "/ladders/main/feed.atom"),
+        *("/api/v1/games/", "/api/v1/events/?limit=9", "/ladders/main/feed.atom"),
+        *("/api/v1/ladders/main/leaderboard/", "/games/1/card.png"),
         *("/live/stream/", "/oembed/?url=http://testserver/games/1/"),
     ],
 )
@@ -230,7 +231,8 @@ def test_a_program_gets_a_problem(reader: Client, address: str) -> None:
         assert answer["Content-Type"] == "application/problem+json"
         assert answer.json()["code"] == "results-hidden"
         assert "Cookie" in answer["Vary"]
-    assert reader.get(f"{address}{other}results=shown").status_code != 403
+    shown = reader.get(f"{address}{other}results=shown").status_code
+    assert shown == (404 if "stream" in address else 200)  # this server has no streams
 
 
 def test_a_form_is_received_although_its_page_is_closed(ana_hides: Client) -> None:

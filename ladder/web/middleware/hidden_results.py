@@ -73,12 +73,13 @@ class HiddenResults:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        hidden = are_hidden(request)
         response = self._get_response(request)
         match = request.resolver_match
         if match is None or match.view_name in FREE:
             return response
         told = response.status_code < 300 or response.status_code == 422
-        if told and _is_closed(request):
+        if hidden and told and _is_closed(request):
             response = _refusal(request)
         patch_vary_headers(response, ("Cookie",))
         return response
@@ -91,20 +92,31 @@ class HiddenResults:
         kwargs: dict[str, object],
     ) -> HttpResponse | None:
         is_form = request.method not in READING and _receives_forms(request, view)
-        return _refusal(request) if _is_closed(request) and not is_form else None
+        if are_hidden(request) and _is_closed(request) and not is_form:
+            return _refusal(request)
+        if _is_api(request) and FIELD in request.GET:
+            # Views of the API refuse parameters that they do not know.
+            others = request.GET.copy()
+            del others[FIELD]
+            request.GET = others  # type: ignore[assignment] # not changed again
+        return None
 
 
 def _is_closed(request: HttpRequest) -> bool:
     match = request.resolver_match
     name = match.view_name if match else ""
-    return name not in FREE and name not in HIDING and are_hidden(request)
+    return name not in FREE and name not in HIDING
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
 
 
 def _receives_forms(
     request: HttpRequest, view: Callable[..., HttpResponseBase]
 ) -> bool:
-    is_api = request.path_info.startswith("/api/")
-    return not is_api and hasattr(getattr(view, "view_class", None), "post")
+    page = getattr(view, "view_class", None)
+    return not _is_api(request) and hasattr(page, "post")
 
 
 def _refusal(request: HttpRequest) -> HttpResponse:

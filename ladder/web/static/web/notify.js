@@ -44,7 +44,8 @@ function tell(text, data) {
 
 function listen() {
   const kinds = [GAME, ...Object.keys(ROUNDS)];
-  const source = new EventSource(`/api/v1/events/?type=${kinds}`);
+  // A notification tells no result, so it may come to readers who hide results.
+  const source = new EventSource(`/api/v1/events/?type=${kinds}&results=shown`);
   source.addEventListener(GAME, (event) => {
     const { data } = JSON.parse(event.data);
     const players = data.bots.join(` ${_("against")} `);
