@@ -82,7 +82,7 @@ def collected(domain: str) -> Catalog:
         ):
             catalogue.add(message, auto_comments=comments, context=context)
     if domain == "django":
-        for sentence in chain(_findings(), _words()):
+        for sentence in chain(_findings(), _words(), _acts()):
             catalogue.add(sentence)
     return catalogue
 
@@ -129,6 +129,19 @@ def _words() -> Iterator[str]:
     yield from WebhookReceiver.labels
     for status in ERRORS:
         yield status.phrase
+
+
+def _acts() -> Iterator[str]:
+    """Yield the texts of the table of acts."""
+    # Models can be imported only after the settings.
+    from ladder.moderation.declaration import table  # noqa: PLC0415
+    from ladder.web.api.act_views import sentence_of  # noqa: PLC0415
+
+    for act in table().values():
+        yield from filter(None, (act.label, act.help, act.done, act.target.word))
+        yield sentence_of(act.target.help)
+        for argument in act.arguments:
+            yield from (argument.name.capitalize(), sentence_of(argument.help))
 
 
 def _sources(domain: str) -> Iterator[tuple[str, str]]:

@@ -1,26 +1,28 @@
 """Reports in words: for each finding the evidence, how to read it, and what to do next.
 
-The names are looked up when a report is shown, so that a deleted account has none.
+The words are in the language of the page; the API and the command read English. The
+names are looked up when a report is shown, so that a deleted account has none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _, gettext_noop
 
 from ladder.bots.models import Bot, Submission
 from ladder.extras.anomalies.findings import AnomalyFinding, FindingKind
 from ladder.extras.anomalies.models import AnomalyReport
 
 SMALLEST_SHOWN_CHANCE = 1e-12
-DELETED = "(deleted)"
+DELETED = gettext_noop("(deleted)")
 HEADINGS = {
-    FindingKind.COLLUSION: "Bots that gain together",
-    FindingKind.COPIES: "Uploads of different owners that are alike",
-    FindingKind.SANDBAGGING: "Submissions that seem to lose on purpose",
-    FindingKind.VARIANTS: "Owners of many variants",
+    FindingKind.COLLUSION: gettext_noop("Bots that gain together"),
+    FindingKind.COPIES: gettext_noop("Uploads of different owners that are alike"),
+    FindingKind.SANDBAGGING: gettext_noop("Submissions that seem to lose on purpose"),
+    FindingKind.VARIANTS: gettext_noop("Owners of many variants"),
 }
 
 
@@ -59,13 +61,13 @@ class _Names:
     owners: Mapping[int, str]
 
     def bot(self, key: int) -> str:
-        return self.bots.get(key, DELETED)
+        return self.bots.get(key, _(DELETED))
 
     def submission(self, key: int) -> str:
-        return self.submissions.get(key, DELETED)
+        return self.submissions.get(key, _(DELETED))
 
     def owner(self, key: int) -> str:
-        return self.owners.get(key, DELETED)
+        return self.owners.get(key, _(DELETED))
 
 
 def explain(report: AnomalyReport) -> ReportText:
@@ -76,7 +78,7 @@ def explain(report: AnomalyReport) -> ReportText:
     sections: dict[str, list[FindingText]] = {}
     for kind, heading in HEADINGS.items():
         if found := [text for text in texts if text.finding.kind == kind]:
-            sections[heading] = found
+            sections[_(heading)] = found
     return ReportText(
         report.season.ladder.slug,
         report.season.number,
@@ -146,36 +148,44 @@ _Text = tuple[str, list[str], list[str]]
 
 
 def _collusion(finding: AnomalyFinding, names: _Names) -> _Text:
-    first, second = (names.bot(bot) for bot in finding.bots)
     numbers = finding.numbers
-    together = finding.form == "together"
-    title = (
-        f"{first} and {second} gain from each other"
-        if together
-        else f"{first} seems to help {second}"
-    )
+    first, second = (names.bot(bot) for bot in finding.bots)
+    pair = {"first": first, "second": second}
+    title = _("%(first)s seems to help %(second)s")
+    if finding.form == "together":
+        title = _("%(first)s and %(second)s gain from each other")
     evidence = [
-        f"They sat together at {numbers['games']:.0f} tables of 3 or 4.",
-        (
-            f"There {first} beat {_points(numbers['gain_first'])} of the third parties,"
-            f" and {second} {_points(numbers['gain_second'])}, than the model predicts,"
-            " compared with the tables at which only one of them sits. The standard"
-            f" error of the mean is {100 * numbers['error']:.1f} points."
-        ),
-        f"{first} finished ahead of {second} in {numbers['ahead']:.0%} of these games.",
-        f"In {numbers['duels']:.0f} games only these two played.",
+        _("They sat together at %(tables)s tables of 3 or 4.")
+        % {"tables": f"{numbers['games']:.0f}"},
+        _(
+            "There %(first)s beat %(gain_first)s of the third parties, and %(second)s"
+            " %(gain_second)s, than the model predicts, compared with the tables at"
+            " which only one of them sits. The standard error of the mean is %(error)s"
+            " points."
+        )
+        % {
+            **pair,
+            "gain_first": _points(numbers["gain_first"]),
+            "gain_second": _points(numbers["gain_second"]),
+            "error": f"{100 * numbers['error']:.1f}",
+        },
+        _("%(first)s finished ahead of %(second)s in %(share)s of these games.")
+        % {**pair, "share": f"{numbers['ahead']:.0%}"},
+        _("In %(games)s games only these two played.")
+        % {"games": f"{numbers['duels']:.0f}"},
     ]
     if finding.group:
         group = ", ".join(names.bot(bot) for bot in finding.group)
-        evidence.append(f"Findings connect these bots: {group}.")
+        evidence.append(_("Findings connect these bots: %(bots)s.") % {"bots": group})
+    merge = {"command": f"manage.py operator merge {first} --into {second}"}
     return (
-        title,
+        title % pair,
         evidence,
         [
-            "Watch these games: does one bot spare the other, or build for it?",
-            "Compare the two uploads and what you know about their owners.",
-            f"If it is one person: manage.py operator merge {first} --into {second}.",
-            "If it is an agreement: operator bench or ban, and void for the games.",
+            _("Watch these games: does one bot spare the other, or build for it?"),
+            _("Compare the two uploads and what you know about their owners."),
+            _("If it is one person: %(command)s.") % merge,
+            _("If it is an agreement: operator bench or ban, and void for the games."),
         ],
     )
 
@@ -183,26 +193,39 @@ def _collusion(finding: AnomalyFinding, names: _Names) -> _Text:
 def _copies(finding: AnomalyFinding, names: _Names) -> _Text:
     numbers = finding.numbers
     first, second = (names.submission(each) for each in finding.submissions)
-    owners = " and ".join(names.owner(owner) for owner in finding.owners)
-    evidence = [f"The owners are {owners}. {first} was uploaded first."]
+    pair = {"first": first, "second": second}
+    owners = _and(names.owner(owner) for owner in finding.owners)
+    evidence = [
+        _("The owners are %(owners)s. %(first)s was uploaded first.")
+        % {"owners": owners, "first": first}
+    ]
     if numbers["of"]:
         evidence.append(
-            f"An estimated {numbers['share']:.0%} of the smaller program is in the"
-            f" other one ({numbers['shared']:.0f} of {numbers['of']:.0f} compared runs"
-            " of tokens). Names, comments, white space and the order of functions do"
-            " not matter. Kits, house bots and the documentation do not count."
+            _(
+                "An estimated %(share)s of the smaller program is in the other one"
+                " (%(shared)s of %(of)s compared runs of tokens). Names, comments,"
+                " white space and the order of functions do not matter. Kits, house"
+                " bots and the documentation do not count."
+            )
+            % {
+                "share": f"{numbers['share']:.0%}",
+                "shared": f"{numbers['shared']:.0f}",
+                "of": f"{numbers['of']:.0f}",
+            }
         )
     if finding.paths:
-        paths = ", ".join(finding.paths)
-        evidence.append(f"{numbers['files']:.0f} files are equal: {paths}.")
+        found = {"files": f"{numbers['files']:.0f}", "paths": ", ".join(finding.paths)}
+        evidence.append(_("%(files)s files are equal: %(paths)s.") % found)
     return (
-        f"{second} is like {first}",
+        _("%(second)s is like %(first)s") % pair,
         evidence,
         [
-            "Read both uploads. Both may use the same library or published bot.",
-            "Ask the owners. The one who uploaded first need not be the author.",
-            "If your ladder forbids copies: manage.py operator ban.",
-            "If it is one person: manage.py operator merge.",
+            _("Read both uploads. Both may use the same library or published bot."),
+            _("Ask the owners. The one who uploaded first need not be the author."),
+            _("If your ladder forbids copies: %(command)s.")
+            % {"command": "manage.py operator ban"},
+            _("If it is one person: %(command)s.")
+            % {"command": "manage.py operator merge"},
         ],
     )
 
@@ -210,77 +233,96 @@ def _copies(finding: AnomalyFinding, names: _Names) -> _Text:
 def _sandbagging(finding: AnomalyFinding, names: _Names) -> _Text:
     numbers = finding.numbers
     own = names.submission(finding.submissions[0])
-    steps = [
-        (
-            "Watch these games. A bot that loses on purpose ends turns early, or"
-            " forfeits."
-        ),
-        (
-            "Look for harmless causes first, such as a slow worker or a mistake in a"
-            " version."
-        ),
-        "If it is on purpose: manage.py operator void for the lost games, or bench.",
-    ]
-    forfeits = (
-        f"It forfeited {numbers['forfeits']:.0f} of {numbers['games']:.0f} games in the"
-        f" weak time, and {numbers['forfeits_after']:.0f} of"
-        f" {numbers['games_after']:.0f} others."
-    )
-    if finding.form == "dip":
-        others = " and ".join(
-            names.submission(each) for each in finding.submissions[1:]
-        )
-        return (
-            f"{own} is far weaker than earlier and later uploads",
-            [
-                (
-                    f"Its strength is {numbers['before']:.2f} logits; {others} have at"
-                    f" least {numbers['after']:.2f}. One logit is 73 wins in 100 games."
-                ),
-                forfeits,
-            ],
-            steps,
-        )
-    when = "when the finals began" if finding.form == "finals" else "at some point"
+    title, evidence = _dip(finding, names) if finding.form == "dip" else _rise(finding)
+    counts = ("forfeits", "games", "forfeits_after", "games_after")
+    forfeits = _(
+        "It forfeited %(forfeits)s of %(games)s games in the weak time, and"
+        " %(forfeits_after)s of %(games_after)s others."
+    ) % {name: f"{numbers[name]:.0f}" for name in counts}
     return (
-        f"{own} became stronger {when}, with the same files",
+        title % {"upload": own},
+        [*evidence, forfeits],
         [
-            (
-                f"Before game {numbers['turn']:.0f} it beat"
-                f" {_points(numbers['before'])} of its opponents than its mean strength"
-                " predicts."
+            _(
+                "Watch these games. A bot that loses on purpose ends turns early, or"
+                " forfeits."
             ),
-            f"From then on it beat {_points(numbers['after'])}.",
-            forfeits,
+            _(
+                "Look for harmless causes first, such as a slow worker or a mistake in"
+                " a version."
+            ),
+            _("If it is on purpose: %(command)s for the lost games, or bench.")
+            % {"command": "manage.py operator void"},
         ],
-        steps,
     )
+
+
+def _dip(finding: AnomalyFinding, names: _Names) -> tuple[str, list[str]]:
+    """Return the title and the evidence of an upload between stronger ones."""
+    numbers = finding.numbers
+    strength = _(
+        "Its strength is %(before)s logits; %(others)s have at least %(after)s. One"
+        " logit is 73 wins in 100 games."
+    ) % {
+        "before": f"{numbers['before']:.2f}",
+        "others": _and(names.submission(each) for each in finding.submissions[1:]),
+        "after": f"{numbers['after']:.2f}",
+    }
+    return _("%(upload)s is far weaker than earlier and later uploads"), [strength]
+
+
+def _rise(finding: AnomalyFinding) -> tuple[str, list[str]]:
+    """Return the title and the evidence of an upload that became stronger."""
+    numbers = finding.numbers
+    title = _("%(upload)s became stronger at some point, with the same files")
+    if finding.form == "finals":
+        title = _(
+            "%(upload)s became stronger when the finals began, with the same files"
+        )
+    before = _(
+        "Before game %(turn)s it beat %(points)s of its opponents than its mean"
+        " strength predicts."
+    ) % {"turn": f"{numbers['turn']:.0f}", "points": _points(numbers["before"])}
+    after = _("From then on it beat %(points)s.") % {
+        "points": _points(numbers["after"])
+    }
+    return title, [before, after]
 
 
 def _variants(finding: AnomalyFinding, names: _Names) -> _Text:
     numbers = finding.numbers
-    owner = names.owner(finding.owners[0])
-    best = names.submission(finding.submissions[0])
     luck = numbers["estimate"] - numbers["shrunk"]
+    is_provisional = finding.form == "provisional"
+    title = _(
+        "%(owner)s has tried %(tries)s variants with %(bots)s bots (%(state)s)"
+    ) % {
+        "owner": names.owner(finding.owners[0]),
+        "tries": f"{numbers['tries']:.0f}",
+        "bots": len(finding.bots),
+        "state": _("provisional") if is_provisional else _("settled"),
+    }
+    best = _(
+        "The best is %(best)s, after %(games)s games: %(points)s points above the mean"
+        " of all tries."
+    ) % {
+        "best": names.submission(finding.submissions[0]),
+        "games": f"{numbers['games']:.0f}",
+        "points": f"{numbers['estimate']:+.2f}",
+    }
+    shrunk = _(
+        "The best of many tries is partly the luckiest. Without that luck it is"
+        " %(points)s ± %(error)s points, so %(luck)s points are probably luck."
+    ) % {
+        "points": f"{numbers['shrunk']:+.2f}",
+        "error": f"{numbers['error']:.2f}",
+        "luck": f"{luck:.2f}",
+    }
     return (
-        (
-            f"{owner} has tried {numbers['tries']:.0f} variants with"
-            f" {len(finding.bots)} bots ({finding.form})"
-        ),
+        title,
+        [best, shrunk],
         [
-            (
-                f"The best is {best}, after {numbers['games']:.0f} games:"
-                f" {numbers['estimate']:+.2f} points above the mean of all tries."
-            ),
-            (
-                "The best of many tries is partly the luckiest. Without that luck it is"
-                f" {numbers['shrunk']:+.2f} ± {numbers['error']:.2f} points, so"
-                f" {luck:.2f} points are probably luck."
-            ),
-        ],
-        [
-            "Nothing is wrong with many tries.",
-            (
+            _("Nothing is wrong with many tries."),
+            _(
                 "Announce the result of the best only when it is not provisional any"
                 " more, or settle the ranks in finals."
             ),
@@ -296,26 +338,33 @@ _TEXTS: Mapping[FindingKind, Callable[[AnomalyFinding, _Names], _Text]] = {
 }
 
 
+def _and(names: Iterable[str]) -> str:
+    return _(" and ").join(names)
+
+
 def _points(share: float) -> str:
     """Return a difference of shares in words."""
-    word = "more" if share >= 0 else "fewer"
-    return f"{100 * abs(share):.0f} percentage points {word}"
+    points = {"points": f"{100 * abs(share):.0f}"}
+    if share >= 0:
+        return _("%(points)s percentage points more") % points
+    return _("%(points)s percentage points fewer") % points
 
 
 def _chance(chance: float) -> str:
     shown = max(chance, SMALLEST_SHOWN_CHANCE)
-    return f"An honest bot shows this, in one test, with a probability of {shown:.1g}."
+    return _(
+        "An honest bot shows this, in one test, with a probability of %(chance)s."
+    ) % {"chance": f"{shown:.1g}"}
 
 
 def _tested(tested: Mapping[str, Any]) -> str:
     """Return what was examined, and how often a report is wrong."""
     if not tested["games"]:
-        return "The season has no rated games yet."
-    return (
-        f"{tested['games']} of {tested['games_played']} games of"
-        f" {tested['submissions']} submissions; {tested['pairs']} pairs of bots;"
-        f" {tested['strength_tests']} tests of strength; {tested['uploads']} uploads of"
-        f" {tested['owners']} owners, of which {tested['copies']} pairs are alike. If"
-        f" all bots are honest, at most {tested['rate']:.0%} of such reports name bots"
-        " that gain together or lose on purpose."
-    )
+        return _("The season has no rated games yet.")
+    return _(
+        "%(games)s of %(games_played)s games of %(submissions)s submissions; %(pairs)s"
+        " pairs of bots; %(strength_tests)s tests of strength; %(uploads)s uploads of"
+        " %(owners)s owners, of which %(copies)s pairs are alike. If all bots are"
+        " honest, at most %(rate)s of such reports name bots that gain together or lose"
+        " on purpose."
+    ) % {**tested, "rate": f"{tested['rate']:.0%}"}

@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 from django.views import View
 from django.views.decorators.cache import never_cache
 
@@ -85,7 +85,7 @@ class OperatorView(SignedInView):
     """A page for operators only; `refusal` is the answer to other people."""
 
     scope = "operate"
-    refusal = "Only operators of this service may do that."
+    refusal = gettext_noop("Only operators of this service may do that.")
 
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any

@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _, gettext_noop
 
 from ladder.accounts import sessions
 from ladder.extras.anomalies import selectors
@@ -31,16 +33,16 @@ class ActForm(forms.Form):
         self.act = act
         self.fields["target"] = forms.CharField(
             max_length=declaration.MAX_TARGET_LENGTH,
-            label=act.target.word.capitalize(),
-            help_text=sentence_of(act.target.help),
+            label=capfirst(_(act.target.word)),
+            help_text=_(sentence_of(act.target.help)),
             widget=forms.TextInput(attrs={"autocomplete": "off"}),
         )
         for argument in act.arguments:
             self.fields[argument.name] = _field(argument)
         self.fields["why"] = forms.CharField(
             max_length=MAX_WHY_LENGTH,
-            label="Reason",
-            help_text="For the audit log.",
+            label=_("Reason"),
+            help_text=_("For the audit log."),
         )
 
     def values(self) -> dict[str, Any]:
@@ -64,9 +66,9 @@ class DocumentField(forms.JSONField):
         try:
             document = super().to_python(value)
         except (ValueError, RecursionError) as error:  # more digits than Python reads
-            raise ValidationError("This is no JSON that can be read.") from error
+            raise ValidationError(_("This is no JSON that can be read.")) from error
         if document is not None and not isinstance(document, dict):
-            raise ValidationError("It must be a JSON object with the keys.")
+            raise ValidationError(_("It must be a JSON object with the keys."))
         return document
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -79,8 +81,8 @@ class DocumentField(forms.JSONField):
 def _field(argument: declaration.Argument) -> forms.Field:
     said: dict[str, Any] = {
         "required": argument.required,
-        "label": argument.name.capitalize(),
-        "help_text": sentence_of(argument.help),
+        "label": _(argument.name.capitalize()),
+        "help_text": _(sentence_of(argument.help)),
     }
     match argument.kind:
         case declaration.ArgumentKind.NUMBER:
@@ -138,11 +140,10 @@ class ActPage(OperatorView):
         except LadderError as refusal:
             form.show(refusal)
             return self.page(form, refusal.http_status)
-        messages.success(request, f"Done: {done.entry}.")
+        messages.success(request, _("Done: %(entry)s.") % {"entry": done.entry})
         if done.shown_once:
-            messages.success(
-                request, f"It is shown only once, so copy it now: {done.shown_once}"
-            )
+            text = _("It is shown only once, so copy it now: %(secret)s")
+            messages.success(request, text % {"secret": done.shown_once})
         return redirect("operate")
 
     def act(self, name: str) -> declaration.Act:
@@ -158,7 +159,7 @@ class ActPage(OperatorView):
 class AnomaliesPage(OperatorView):
     """The newest report of each ladder, for operators only."""
 
-    refusal = (
+    refusal = gettext_noop(
         "Only operators of this service read reports of anomalies. Ask one of them if"
         " you suspect something."
     )

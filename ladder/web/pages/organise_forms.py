@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
+from django_stubs_ext import StrPromise
 
 from engine.editions import DEFAULT, PRESETS
 from ladder.ratings.models import Ladder
@@ -24,6 +26,8 @@ from torres.common.json_object import JsonObject
 from torres.formats.config import ELIMINATIONS, Config, Format
 from torres.runner.limits import MAX_LIMITS
 
+Text = str | StrPromise
+"""A text, or one that is translated when a page shows it."""
 MAX_TEXT = 200
 MAX_LIST_CHARS = 40_000
 NUMBERS = (
@@ -33,47 +37,55 @@ NUMBERS = (
 )
 LISTS = ("points", "tie_breaks", "entrants")
 FORMAT_NAMES = {
-    Format.ROUND_ROBIN: "Round robin: everybody meets everybody",
-    Format.SWISS: "Swiss: rounds of entrants with similar points",
-    Format.SINGLE_ELIMINATION: "Single elimination: one loss and out",
-    Format.DOUBLE_ELIMINATION: "Double elimination: two losses and out",
-    Format.GROUPS: "Groups: round robins, then a final",
+    Format.ROUND_ROBIN: _("Round robin: everybody meets everybody"),
+    Format.SWISS: _("Swiss: rounds of entrants with similar points"),
+    Format.SINGLE_ELIMINATION: _("Single elimination: one loss and out"),
+    Format.DOUBLE_ELIMINATION: _("Double elimination: two losses and out"),
+    Format.GROUPS: _("Groups: round robins, then a final"),
 }
 
 
 class TournamentTemplate(NamedTuple):
     """A common kind of tournament, and the values of its fields."""
 
-    title: str
+    title: Text
     values: JsonObject
 
 
 TEMPLATES: Mapping[str, TournamentTemplate] = {
     "cup": TournamentTemplate(
-        "Cup for an evening: single elimination, best of three, check-in before",
+        _("Cup for an evening: single elimination, best of three, check-in before"),
         {
-            "name": "Friday cup",
+            "name": gettext_noop("Friday cup"),
             "format": str(Format.SINGLE_ELIMINATION),
             "best_of": "3",
             "must_check_in": True,
         },
     ),
     "swiss": TournamentTemplate(
-        "Swiss for many bots: five rounds, two bots of each owner",
+        _("Swiss for many bots: five rounds, two bots of each owner"),
         {
-            "name": "Open Swiss",
+            "name": gettext_noop("Open Swiss"),
             "format": str(Format.SWISS),
             "rounds": "5",
             "entries_per_owner": "2",
         },
     ),
     "league": TournamentTemplate(
-        "League: everybody meets everybody twice",
-        {"name": "League", "format": str(Format.ROUND_ROBIN), "rounds": "2"},
+        _("League: everybody meets everybody twice"),
+        {
+            "name": gettext_noop("League"),
+            "format": str(Format.ROUND_ROBIN),
+            "rounds": "2",
+        },
     ),
     "groups": TournamentTemplate(
-        "Four groups, and a final of the best two of each",
-        {"name": "Championship", "format": str(Format.GROUPS), "groups": "4"},
+        _("Four groups, and a final of the best two of each"),
+        {
+            "name": gettext_noop("Championship"),
+            "format": str(Format.GROUPS),
+            "groups": "4",
+        },
     ),
 }
 
@@ -81,12 +93,12 @@ TEMPLATES: Mapping[str, TournamentTemplate] = {
 class FormPart(NamedTuple):
     """A group of fields, and whether it is open at first."""
 
-    title: str
+    title: Text
     fields: list[forms.BoundField]
     is_open: bool
 
 
-def _text(label: str, note: str = "", **attrs: str) -> forms.CharField:
+def _text(label: Text, note: Text = "", **attrs: str) -> forms.CharField:
     return forms.CharField(
         required=False,
         strip=True,
@@ -97,11 +109,11 @@ def _text(label: str, note: str = "", **attrs: str) -> forms.CharField:
     )
 
 
-def _number(label: str, note: str = "") -> forms.CharField:
+def _number(label: Text, note: Text = "") -> forms.CharField:
     return _text(label, note, inputmode="numeric")
 
 
-def _choice(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
+def _choice(label: Text, choices: Sequence[tuple[str, Text]]) -> forms.CharField:
     return forms.CharField(
         required=False,
         max_length=MAX_TEXT,
@@ -110,7 +122,7 @@ def _choice(label: str, choices: Sequence[tuple[str, str]]) -> forms.CharField:
     )
 
 
-def _area(label: str, note: str, rows: int) -> forms.CharField:
+def _area(label: Text, note: Text, rows: int) -> forms.CharField:
     return forms.CharField(
         required=False,
         max_length=MAX_LIST_CHARS,
@@ -120,7 +132,7 @@ def _area(label: str, note: str, rows: int) -> forms.CharField:
     )
 
 
-def _moment(label: str) -> forms.CharField:
+def _moment(label: Text) -> forms.CharField:
     return forms.CharField(
         required=False,
         max_length=MAX_TEXT,
@@ -129,76 +141,95 @@ def _moment(label: str) -> forms.CharField:
     )
 
 
-def _yes(label: str, note: str = "") -> forms.BooleanField:
+def _yes(label: Text, note: Text = "") -> forms.BooleanField:
     return forms.BooleanField(required=False, label=label, help_text=note)
 
 
 class TournamentForm(forms.Form):
     """Every key of the document. An empty field leaves its key out."""
 
-    name = _text("Name")
-    slug = _text("Part of its address", "By default it follows from the name.")
-    format = _choice("Format", [(str(k), v) for k, v in FORMAT_NAMES.items()])
-    seats = _number("Seats at a table", "2 to 4; eliminations have 2. Default: 2.")
+    name = _text(_("Name"))
+    slug = _text(_("Part of its address"), _("By default it follows from the name."))
+    format = _choice(_("Format"), [(str(k), v) for k, v in FORMAT_NAMES.items()])
+    seats = _number(
+        _("Seats at a table"), _("2 to 4; eliminations have 2. Default: 2.")
+    )
     duplicate = _yes(
-        "Each match has a game for each rotation of the seats",
-        "It cancels the advantage of a seat: of two strong bots the second one to move"
-        " wins 62 % of the games. Measured, it saves 0 to 10 % of the games.",
+        _("Each match has a game for each rotation of the seats"),
+        _(
+            "It cancels the advantage of a seat: of two strong bots the second one to"
+            " move wins 62 percent of the games. Measured, it saves 0 to 10 percent of"
+            " the games."
+        ),
     )
     shared_deals = _yes(
-        "All matches of a round have the same decks",
-        "Bots can be compared on equal cards. Measured, it saves hardly any games. The"
-        " games of a round are shown when the last one has ended.",
+        _("All matches of a round have the same decks"),
+        _(
+            "Bots can be compared on equal cards. Measured, it saves hardly any games."
+            " The games of a round are shown when the last one has ended."
+        ),
     )
     rounds = _number(
-        "Rounds",
-        "Of a Swiss: by default as many as a single winner needs. Of a round robin with"
-        " two seats: how many times each pair meets, by default once.",
+        _("Rounds"),
+        _(
+            "Of a Swiss: by default as many as a single winner needs. Of a round robin"
+            " with two seats: how many times each pair meets, by default once."
+        ),
     )
-    best_of = _number("Best of", "Matches of a contest of an elimination; odd.")
-    best_of_final = _number("Best of, in the final", "By default the same.")
-    reset = _yes("Double elimination: the winner of the losers’ bracket must win twice")
-    groups = _number("Groups", "Default: 2.")
-    advance = _number("Entrants of each group in the final", "Default: 2.")
+    best_of = _number(_("Best of"), _("Matches of a contest of an elimination; odd."))
+    best_of_final = _number(_("Best of, in the final"), _("By default the same."))
+    reset = _yes(
+        _("Double elimination: the winner of the losers’ bracket must win twice")
+    )
+    groups = _number(_("Groups"), _("Default: 2."))
+    advance = _number(_("Entrants of each group in the final"), _("Default: 2."))
     final = _choice(
-        "The final after groups",
+        _("The final after groups"),
         [
-            ("", "by default single elimination"),
+            ("", _("by default single elimination")),
             *((str(k), FORMAT_NAMES[k]) for k in ELIMINATIONS),
         ],
     )
     points = _text(
-        "Points by rank at a table",
-        "Best first, for example 5, 3, 1, 0. By default the share of opponents beaten.",
+        _("Points by rank at a table"),
+        _(
+            "Best first, for example 5, 3, 1, 0. By default the share of opponents"
+            " beaten."
+        ),
     )
     tie_breaks = _text(
-        "Tie-breaks", "Names in their order, for example direct_encounter, score."
+        _("Tie-breaks"), _("Names in their order, for example direct_encounter, score.")
     )
-    ruleset = _choice("Rules", [(key, preset.name) for key, preset in PRESETS.items()])
+    ruleset = _choice(
+        _("Rules"), [(key, _(preset.name)) for key, preset in PRESETS.items()]
+    )
     switches = _area(
-        "Changes of the rules",
-        'One switch in each line, for example start_player = "seat0".',
+        _("Changes of the rules"),
+        _('One switch in each line, for example start_player = "seat0".'),
         2,
     )
-    seeding = _choice("Seeds follow the ratings of", [])
-    must_check_in = _yes("Entrants must check in")
+    seeding = _choice(_("Seeds follow the ratings of"), [])
+    must_check_in = _yes(_("Entrants must check in"))
     entries_per_owner = _number(
-        "Bots that one owner may enter", "Empty for no limit. You may enter more."
+        _("Bots that one owner may enter"), _("Empty for no limit. You may enter more.")
     )
-    held_back = _yes("Results are held back until they are revealed")
-    opens_at = _moment("Entry opens at (UTC)")
-    closes_at = _moment("Entry closes at (UTC)")
-    starts_at = _moment("Start (UTC)")
+    held_back = _yes(_("Results are held back until they are revealed"))
+    opens_at = _moment(_("Entry opens at (UTC)"))
+    closes_at = _moment(_("Entry closes at (UTC)"))
+    starts_at = _moment(_("Start (UTC)"))
     entrants = _area(
-        "First entrants",
-        "Slugs of bots, one in each line, the best seed first. More can enter later.",
+        _("First entrants"),
+        _(
+            "Slugs of bots, one in each line, the best seed first. More can enter"
+            " later."
+        ),
         3,
     )
 
     PARTS = (
-        ("The tournament", ("name", "format", "ruleset", "starts_at", "entrants")),
+        (_("The tournament"), ("name", "format", "ruleset", "starts_at", "entrants")),
         (
-            "More about the format",
+            _("More about the format"),
             (
                 *("seats", "duplicate", "shared_deals", "rounds"),
                 *("points", "tie_breaks"),
@@ -206,14 +237,14 @@ class TournamentForm(forms.Form):
             ),
         ),
         (
-            "More about times and entry",
+            _("More about times and entry"),
             (
                 *("slug", "opens_at", "closes_at", "seeding"),
                 *("must_check_in", "entries_per_owner", "held_back"),
             ),
         ),
-        ("Changes of the rules", ("switches",)),
-        ("The limits of a bot", tuple(LIMITS)),
+        (_("Changes of the rules"), ("switches",)),
+        (_("The limits of a bot"), tuple(LIMITS)),
     )
 
     def __init__(
@@ -230,17 +261,19 @@ class TournamentForm(forms.Form):
         self._defaults = initial_values(Tournament())
         shown = self._defaults if stored is None else initial_values(stored)
         if data is None and template in TEMPLATES:
-            shown = shown | TEMPLATES[template].values
+            values = TEMPLATES[template].values
+            shown = shown | values | {"name": gettext(values["name"])}
         super().__init__(data, initial=shown)
         for name, (label, unit) in LIMITS.items():
-            self.fields[name] = _number(f"{label} ({unit})" if unit else label)
+            text = gettext(label)
+            self.fields[name] = _number(f"{text} ({unit})" if unit else text)
         self.stored = stored
         if stored is not None:
             del self.fields["entrants"], self.fields["slug"]
         ladders = Ladder.objects.order_by("pk").values_list("slug", "name")[:50]
         widget = self.fields["seeding"].widget
         if isinstance(widget, forms.Select):
-            widget.choices = [("", "no ladder: the order of entry"), *ladders]
+            widget.choices = [("", _("no ladder: the order of entry")), *ladders]
 
     def parts(self) -> list[FormPart]:
         """Return the fields in groups, for the template of the page.

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from ladder.accounts.roles import is_organiser
 from ladder.moderation.audit import Operator
@@ -40,8 +41,10 @@ class OrganiserView(SignedInView):
                 request,
                 HTTPStatus.FORBIDDEN,
                 "permission-denied",
-                "Only organisers run tournaments. Ask the operator of this service to"
-                " make you one.",
+                _(
+                    "Only organisers run tournaments. Ask the operator of this service"
+                    " to make you one."
+                ),
             )
         return super().dispatch(request, *args, **kwargs)
 
@@ -86,7 +89,7 @@ class NewTournamentPage(OrganiserView):
         except LadderError as refusal:
             form.add_error(None, ValidationError(str(refusal)))
         else:
-            messages.success(request, "The draft is stored. Only you can see it.")
+            messages.success(request, _("The draft is stored. Only you can see it."))
             return redirect("organise-tournament", tournament.slug)
         return self.page(form, status=422)
 
@@ -121,7 +124,7 @@ class EditTournamentPage(OrganiserView):
             form.add_error(None, ValidationError(str(refusal)))
             return self.page(tournament, form, refusal.http_status)
         else:
-            messages.success(request, "The changes are stored.")
+            messages.success(request, _("The changes are stored."))
             return redirect("organise-tournament", slug)
         return self.page(tournament, form, 422)
 
@@ -182,8 +185,10 @@ class StepAction(_ChangeAction):
         why = self.field("why")
         if step == Step.CANCEL and not why:
             raise WrongTournamentStatus(
-                "Give the reason of the cancellation; the page of the tournament shows"
-                " it."
+                _(
+                    "Give the reason of the cancellation; the page of the tournament"
+                    " shows it."
+                )
             )
         organising.take(self.acting(why), tournament, step)
         return STEPS[step].done
@@ -199,7 +204,7 @@ class EnterBotAction(_ChangeAction):
             raise organising.UnknownBot(bot_search.no_such_bot(text))
         seed = read_seed(bot.slug, self.field("seed"))
         organising.enter(self.acting(), tournament, bot, seed)
-        return f"{bot.name} has entered."
+        return _("%(bot)s has entered.") % {"bot": bot.name}
 
 
 class WithdrawEntrantAction(_ChangeAction):
@@ -208,7 +213,7 @@ class WithdrawEntrantAction(_ChangeAction):
     def change(self, tournament: Tournament, **kwargs: Any) -> str:
         entrant = self.entrant(tournament, kwargs["bot"])
         organising.withdraw(self.acting(), entrant)
-        return f"{entrant.bot.name} has left."
+        return _("%(bot)s has left.") % {"bot": entrant.bot.name}
 
 
 class ReplaceEntrantAction(_ChangeAction):
@@ -221,7 +226,8 @@ class ReplaceEntrantAction(_ChangeAction):
         if bot is None:
             raise organising.UnknownBot(bot_search.no_such_bot(text))
         organising.replace(self.acting(), entrant, bot)
-        return f"{bot.name} takes the place of {entrant.bot.name}."
+        names = {"bot": bot.name, "replaced": entrant.bot.name}
+        return _("%(bot)s takes the place of %(replaced)s.") % names
 
 
 class SeedsAction(_ChangeAction):
@@ -236,7 +242,7 @@ class SeedsAction(_ChangeAction):
             if name.startswith("seed-")
         }
         organising.set_seeds(self.acting(), tournament, seeds)
-        return "The seeds are stored."
+        return _("The seeds are stored.")
 
 
 def read_seed(bot: str, text: str) -> int | None:
