@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from django.utils.translation import get_language, gettext, gettext_noop as _
 
+from ladder.common.refusal_texts import REFUSALS
+
 SENTENCES = (
     # Refusals of accounts.
     _(
@@ -54,6 +56,7 @@ SENTENCES = (
     _("have not met lately"),
     _("have met once lately"),
     _("have met %(times)s times lately"),
+    *REFUSALS,
 )
 """Sentences with values. A value may be a sentence, too, or a part of one."""
 PLACE = re.compile(r"%\\\((\w+)\\\)s")

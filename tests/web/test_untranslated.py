@@ -39,6 +39,23 @@ OF_ROWS = {
     "in move 7",
 }
 """Texts that a row of `sitemap.fill` has, and no real one."""
+GERMAN = {"Accept-Language": "de"}
+REFUSED: dict[str, dict[str, str]] = {
+    "/me/bots/": {"name": "house of cards"},
+    "/ladders/main/challenge/": {"bot": "bot-6", "one": "nobody", "seat": "0"},
+    "/me/webhooks/": {"url": "ftp://localhost/"},
+    "/organise/new/": {
+        "name": "Cup",
+        "format": "single_elimination",
+        "seats": "9",
+        "best_of": "2",
+        "entrants": "nobody",
+        "starts_at": "2001-01-01T00:00",
+    },
+    "/organise/cup-1/entrants/": {"bot": "nobody"},
+    "/operate/cancel_game/": {"target": "x", "why": "y"},
+}
+"""Values that no form accepts, by the address to which they are sent."""
 OF_DJANGO = ("/me/password/",)
 """Pages with a form of Django, which has translations of its own."""
 
@@ -82,11 +99,14 @@ def names() -> set[str]:
 
 def unmarked(client: Client, address: str, known: set[str]) -> set[str]:
     """Return the texts of a page that are in no catalogue and no names."""
-    parser = VisibleTexts()
-    answer = client.get(address, headers={"Accept-Language": "de"})
-    page = answer.content.decode()
+    page = client.get(address, headers=GERMAN).content.decode()
     if address.startswith("/docs/"):  # their titles are English
         page = re.sub("<title>.*?</title>", "", page)
+    return unmarked_texts(page, known)
+
+
+def unmarked_texts(page: str, known: set[str]) -> set[str]:
+    parser = VisibleTexts()
     parser.feed(page)
     found = set()
     depth = 0  # of marks: a text may stand in another one, and may contain elements
@@ -118,5 +138,26 @@ def test_every_text_of_every_page_is_in_the_catalogues(
             found = unmarked(client, address, known)
             if found and not address.startswith(OF_DJANGO):
                 missing.setdefault(address, set()).update(found)
+
+    assert missing == {}
+
+
+@pytest.mark.django_db
+def test_every_refusal_of_a_form_is_in_the_catalogues(
+    settings: Settings, tmp_path: Path, data_dir: Path
+) -> None:
+    sitemap.fill(sitemap.SMALL)
+    write_marked(tmp_path)
+    settings.LOCALE_PATHS = [tmp_path]
+    known = names() | KEPT
+    client = Client()
+    client.cookies["sessionid"] = sitemap.session_cookie("olga")
+    missing: dict[str, set[str]] = {}
+    for address, values in REFUSED.items():
+        answer = client.post(address, values, follow=True, headers=GERMAN)
+        page = answer.content.decode()
+        assert 'role="alert"' in page, address
+        if found := unmarked_texts(page, known):
+            missing[address] = found
 
     assert missing == {}

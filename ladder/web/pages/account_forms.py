@@ -15,6 +15,7 @@ from django_stubs_ext import StrPromise
 from ladder.accounts import mail, signing_up, user_names
 from ladder.accounts.invitations import MAX_CODE_LENGTH, BadInvitation
 from ladder.accounts.sign_up_mode import SignUpMode, current_mode
+from ladder.common.stored_texts import translated
 from torres.common.errors import LadderError
 
 MAX_PASSWORD_LENGTH = 200
@@ -81,7 +82,7 @@ class SignUpForm(forms.Form):
             name = user_names.clean_user_name(name)
             user_names.check_not_reserved(name)
         except LadderError as refusal:
-            raise ValidationError(str(refusal)) from refusal
+            raise ValidationError(translated(str(refusal))) from refusal
         return name
 
     def clean(self) -> None:
@@ -106,9 +107,9 @@ class SignUpForm(forms.Form):
                 fields["username"], fields["password"], fields.get("invitation", "")
             )
         except BadInvitation as refusal:
-            self.add_error("invitation", str(refusal))
+            self.add_error("invitation", translated(str(refusal)))
         except LadderError as refusal:
-            self.add_error("username", str(refusal))
+            self.add_error("username", translated(str(refusal)))
         return None
 
 

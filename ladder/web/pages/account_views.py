@@ -24,6 +24,7 @@ from ladder.accounts.models import GitHubIdentity
 from ladder.accounts.roles import is_operator
 from ladder.bots import selectors as bots, services, submissions
 from ladder.bots.models import Bot, Submission
+from ladder.common.stored_texts import translated
 from ladder.ratings import challenges, leaderboard as ratings, memberships
 from ladder.ratings.models import Ladder
 from ladder.tournaments import services as entries, visibility as tournaments
@@ -208,7 +209,7 @@ class ChallengePage(SignedInView):
             try:
                 match = challenges.challenge(self.person(), ladder, form.seats())
             except LadderError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, translated(str(refusal)))
             else:
                 messages.success(request, _("Your challenge is scheduled."))
                 return redirect("match-page", match.pk)

@@ -24,6 +24,7 @@ from engine.editions import DEFAULT, PRESETS
 from ladder.bots import services as bots, submissions
 from ladder.bots.models import Bot
 from ladder.common import rate_limits
+from ladder.common.stored_texts import translated
 from ladder.extras.editor import selectors, services
 from ladder.extras.editor.models import TrialGame, TrialStatus
 from ladder.extras.editor.services import LIMITS, MAX_SOURCE_BYTES, TrialTerms
@@ -112,7 +113,7 @@ class WritePage(View):
             try:
                 trial = services.begin(player, client, form.terms())
             except LadderError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, translated(str(refusal)))
             else:
                 # On a phone, the result is below the code.
                 address = f"{reverse('trial', args=[trial.pk])}#outcome"

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 from ladder.accounts import scopes
 from ladder.accounts.scopes import Scope
 from ladder.bots.models import Bot
+from ladder.common.stored_texts import translated
 from ladder.web.api import bot_search
 
 
@@ -87,7 +88,7 @@ class BotField(forms.CharField):
             return ""
         bot = bot_search.find(text)
         if bot is None:
-            raise ValidationError(bot_search.no_such_bot(text))
+            raise ValidationError(translated(bot_search.no_such_bot(text)))
         return bot.slug
 
 

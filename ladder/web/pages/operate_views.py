@@ -13,6 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _, gettext_noop
 
 from ladder.accounts import sessions
+from ladder.common.stored_texts import translated
 from ladder.extras.anomalies import selectors
 from ladder.extras.anomalies.explained import explain
 from ladder.moderation import declaration
@@ -53,10 +54,12 @@ class ActForm(forms.Form):
     def show(self, refusal: LadderError) -> None:
         """Show why the act was refused; mistakes in a document at their field."""
         if isinstance(refusal, BadFields) and "document" in self.fields:
-            texts = [f"{each.field}: {each.detail}" for each in refusal.problems]
+            texts = [
+                f"{each.field}: {translated(each.detail)}" for each in refusal.problems
+            ]
             self.add_error("document", texts)
         else:
-            self.add_error(None, ValidationError(str(refusal)))
+            self.add_error(None, ValidationError(translated(str(refusal))))
 
 
 class DocumentField(forms.JSONField):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
 from django_stubs_ext import StrPromise
 
 from engine.editions import DEFAULT, PRESETS
+from ladder.common.stored_texts import translated
 from ladder.ratings.models import Ladder
 from ladder.tournaments.description import DATES
 from ladder.tournaments.document import FORMAT_KEYS
@@ -335,9 +336,9 @@ class TournamentForm(forms.Form):
             if field == "limits" and detail.partition(":")[0] in self.fields:
                 field = detail.partition(":")[0]
             if field in self.fields:
-                self.add_error(field, detail)
+                self.add_error(field, translated(detail))
             else:
-                self.add_error(None, f"{field}: {detail}")
+                self.add_error(None, f"{field}: {translated(detail)}")
 
 
 def as_number(text: str) -> Any:

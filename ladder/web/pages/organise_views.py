@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
 from ladder.accounts.roles import is_organiser
+from ladder.common.stored_texts import translated
 from ladder.moderation.audit import Operator
 from ladder.moderation.models import MAX_WHY_LENGTH
 from ladder.tournaments import organising, preview, services, visibility
@@ -87,7 +88,7 @@ class NewTournamentPage(OrganiserView):
         except BadFields as refusal:
             form.show(refusal)
         except LadderError as refusal:
-            form.add_error(None, ValidationError(str(refusal)))
+            form.add_error(None, ValidationError(translated(str(refusal))))
         else:
             messages.success(request, _("The draft is stored. Only you can see it."))
             return redirect("organise-tournament", tournament.slug)
@@ -121,7 +122,7 @@ class EditTournamentPage(OrganiserView):
         except BadFields as refusal:
             form.show(refusal)
         except LadderError as refusal:
-            form.add_error(None, ValidationError(str(refusal)))
+            form.add_error(None, ValidationError(translated(str(refusal))))
             return self.page(tournament, form, refusal.http_status)
         else:
             messages.success(request, _("The changes are stored."))

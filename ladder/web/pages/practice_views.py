@@ -20,6 +20,7 @@ from django.views.decorators.cache import never_cache
 from ladder.bots import services as bots
 from ladder.common import rate_limits
 from ladder.common.http import conditional
+from ladder.common.stored_texts import translated
 from ladder.extras.practice import guests, selectors, services
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.selectors import Guest
@@ -68,7 +69,7 @@ class PlayPage(SignedInView):
             try:
                 game = services.begin(self.person(), form.terms())
             except LadderError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, translated(str(refusal)))
             else:
                 return redirect("practice", game.pk)
         return self._page(form, 422)

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.clickjacking import xframe_options_exempt
 
@@ -131,9 +132,13 @@ class ReplayFilePage(View):
             replay: Any = load(file.read())
             verify(replay)
         except NotJson as error:
-            form.add_error("replay", f"This file cannot be read: {error}.")
+            form.add_error(
+                "replay", _("This file cannot be read: %(why)s.") % {"why": error}
+            )
         except InvalidReplay as error:
-            form.add_error("replay", f"This replay is invalid: {error}.")
+            form.add_error(
+                "replay", _("This replay is invalid: %(why)s.") % {"why": error}
+            )
         if form.errors:
             return self._page(form, status=422)
         return self._page(form, replay=replay, name=file.name or "")

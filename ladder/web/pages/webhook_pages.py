@@ -8,6 +8,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext, gettext_lazy as _
 from django_stubs_ext import StrPromise
 
+from ladder.common.stored_texts import translated
 from ladder.events.kinds import EventKind
 from ladder.extras.webhooks import services
 from ladder.extras.webhooks.models import (
@@ -87,7 +88,7 @@ class NewWebhookForm(forms.Form):
         try:
             return services.create(user, self.cleaned_data, site)
         except LadderError as refusal:
-            self.add_error(None, str(refusal))
+            self.add_error(None, translated(str(refusal)))
             return None
 
 
