@@ -146,7 +146,7 @@ def _acts() -> Iterator[str]:
 
 def _sources(domain: str) -> Iterator[tuple[str, str]]:
     """Yield the method of Babel for a file, and its text as this method reads it."""
-    kinds = {".html": "python", ".py": "python"}
+    kinds = {".html": "python", ".txt": "python", ".py": "python"}
     if domain == "djangojs":
         kinds = {".js": "javascript"}
     for path in (p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*"))):
@@ -154,7 +154,7 @@ def _sources(domain: str) -> Iterator[tuple[str, str]]:
         if method is None or "kits" in path.parts or "house" in path.parts:
             continue
         text = path.read_text(encoding="utf-8")
-        if path.suffix == ".html":
+        if path.suffix in (".html", ".txt"):
             # The outcome is Python for xgettext, but Python's own reader minds indents.
             text = INDENT.sub("", templatize(text, origin=str(path)))
         yield method, text

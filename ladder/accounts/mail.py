@@ -10,8 +10,10 @@ import threading
 from collections.abc import Mapping
 
 import structlog
+from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from ladder.common import rate_limits
 
@@ -26,7 +28,10 @@ _free_threads = threading.BoundedSemaphore(MAX_THREADS)
 
 
 def send_later(recipient: str, template: str, context: Mapping[str, object]) -> None:
-    """Render a message, whose first line is the subject, and send it in a thread."""
+    """Render a message, whose first line is the subject, and send it in a thread.
+
+    It has the language of the page from which it is sent.
+    """
     use = rate_limits.count(f"mail:{_digest(recipient)}", HOUR_S)
     if use.requests > MAX_PER_HOUR:
         log.warning("a message was not sent", reason="too many to one recipient")
@@ -34,8 +39,12 @@ def send_later(recipient: str, template: str, context: Mapping[str, object]) -> 
     if not _free_threads.acquire(blocking=False):
         log.error("a message was not sent", reason="the mail server is too slow")
         return
+    language = translation.get_language() or settings.LANGUAGE_CODE
     thread = threading.Thread(
-        target=_send, args=(recipient, template, context), name="mail", daemon=True
+        target=_send,
+        args=(recipient, template, context, language),
+        name="mail",
+        daemon=True,
     )
     thread.start()
 
@@ -48,9 +57,13 @@ def message(
     return EmailMessage(subject, body.lstrip("\n"), to=[recipient])
 
 
-def _send(recipient: str, template: str, context: Mapping[str, object]) -> None:
+def _send(
+    recipient: str, template: str, context: Mapping[str, object], language: str
+) -> None:
     try:
-        message(recipient, template, context).send()
+        with translation.override(language):
+            rendered = message(recipient, template, context)
+        rendered.send()
     except Exception as error:
         # Not the recipient, because the log is kept longer than an account.
         log.exception("a message was not sent", reason=str(error)[:500])

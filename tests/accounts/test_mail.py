@@ -87,6 +87,18 @@ def test_an_address_changes_by_password_and_link(confirmed: Client, mailbox) -> 
     assert "does not use this address any more" in notice.body
 
 
+def test_a_message_has_the_language_of_its_page(confirmed: Client, mailbox) -> None:
+    form = {"email": "ana@example.org"}
+
+    confirmed.logout()
+    confirmed.post("/password-reset/", form, headers={"Accept-Language": "de"})
+
+    (message,) = mailbox(1)
+    assert message.subject == "Neues Passwort für die Torres-Rangliste setzen"
+    assert "Hallo ana," in message.body
+    assert Client().get(link_in(message), follow=True).status_code == 200
+
+
 def test_an_older_link_does_not_bring_an_older_address_back(
     confirmed: Client, mailbox
 ) -> None:
