@@ -129,6 +129,14 @@ REFUSALS = (
         "Code may run %(count)s times in an hour here. Try again in %(minutes)s min,"
         " or at home with: torres check"
     ),
+    _(
+        "You follow %(count)s bots, ladders and tournaments, the most that one person"
+        " may follow. Stop following one of them first."
+    ),
+    _(
+        "This link is not valid. Copy all of it from the mail, or sign in and change"
+        " what is sent to you on the page of what you follow."
+    ),
     _("This service offers no games without an account. Sign up or sign in first."),
     _("No house bot is ready. Try again when the house bots have started."),
     _(

@@ -29,6 +29,7 @@ ROOMS = (
     "ladder.extras.analysis.services",
     "ladder.extras.comparisons.services",
     "ladder.extras.editor.services",
+    "ladder.extras.follows.services",
     "ladder.extras.practice.guests",
     "ladder.extras.practice.services",
     "ladder.extras.webhooks.addresses",
