@@ -30,7 +30,7 @@ _free_threads = threading.BoundedSemaphore(MAX_THREADS)
 def send_later(recipient: str, template: str, context: Mapping[str, object]) -> None:
     """Render a message, whose first line is the subject, and send it in a thread.
 
-    It has the language of the page from which it is sent.
+    The message has the language of the request.
     """
     use = rate_limits.count(f"mail:{_digest(recipient)}", HOUR_S)
     if use.requests > MAX_PER_HOUR:

@@ -12,7 +12,7 @@ from ladder.tournaments.models import Tournament
 MAX_SITE_LENGTH = 500
 Followable = Bot | Ladder | Tournament
 KINDS = ("bot", "ladder", "tournament")
-"""The columns of a follow, of which one is set."""
+"""The columns of a follow. Exactly one of them is set."""
 
 
 def _only(kind: str) -> Q:

@@ -39,7 +39,7 @@ class BotPlace(NamedTuple):
 
 
 def state(subject: Followable) -> dict[str, Any]:
-    """Return the present state, of which `sentences` tells the changes.
+    """Return the present state. `sentences` tells its changes.
 
     For a bot it has the columns of `BotPlace` by slugs of ladders, for a ladder the
     ids of the best bots.

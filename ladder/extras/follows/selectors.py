@@ -12,7 +12,7 @@ from ladder.tournaments import visibility as tournaments
 
 
 def find(kind: str, slug: str) -> Followable | None:
-    """Return what everybody may follow by its kind and its slug; None if there is none.
+    """Find a bot, ladder or tournament that people may follow; None if there is none.
 
     Nobody follows bots that are gone, or drafts of tournaments.
     """

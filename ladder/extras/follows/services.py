@@ -53,7 +53,7 @@ def start_daily_mail(user: User, site: str) -> None:
         user=user, defaults={"site": site, "cursor": cursor, "due_at": Now()}
     )
     if is_new:
-        # What changed before is no news. The first run looks at the present state.
+        # Earlier changes are not news. The first run stores the present state.
         Follow.objects.filter(user=user).update(seen=None)
 
 

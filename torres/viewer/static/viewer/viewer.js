@@ -2,8 +2,8 @@
 // each action (frames.json, or the element #frames) and shows one position at a time.
 // `#ply=57` in the address is the position after 57 actions. A finished game opens at its
 // end, or at its beginning if the page hides results: then the viewer has the positions
-// that the reader has reached, and asks for the next ones. Without scripts the page shows one position. A running game is followed by a
-// stream, or polled if there is none.
+// that the reader has reached, and asks for the next ones. Without scripts the page shows
+// one position. A running game is followed by a stream, or polled if there is none.
 
 import { listen } from "./stream.js";
 import { Board } from "./board.js";
