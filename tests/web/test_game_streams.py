@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from ladder.games.models import Match
+from ladder.web.server.streams.game_streams import LIVE_FRAMES
 from tests import factories
 from tests.web.streaming import Message, stream
 from tests.web.test_watching import begin, end, go_on
@@ -57,6 +58,8 @@ def test_the_live_stream_goes_on_with_the_next_game(served: str) -> None:
 
     assert (first["game"], first["over"]) == (game.pk, False)
     assert last["game"] == game.pk
+    # A live board shows no more than its last frames.
+    assert len(last["frames"]) == LIVE_FRAMES < last["first"]
     assert new["game"] == following.games.get().pk
 
 

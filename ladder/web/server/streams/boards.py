@@ -4,7 +4,6 @@ Each game that somebody watches is replayed once in this process, whatever the n
 its viewers, and each viewer gets only frames that are new.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -67,8 +66,8 @@ class WatchedGame:
         return self._difference(known)
 
     def _finish(self, game: Game) -> int:
-        _, body = watching.frames_json(game)
-        known, self.frames = self.frames, json.loads(body)["frames"]
+        known = self.frames
+        self.frames = watching.all_frames(game, game.match.limits)
         self.over = True
         first = self._difference(known)
         return len(self.frames) if first is None else first

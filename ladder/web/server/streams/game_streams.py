@@ -14,6 +14,8 @@ from ladder.web.server.streams.request import Topic
 POLL_INTERVAL_S = 0.5
 # The last position of the featured game stays for a moment.
 NEXT_GAME_S = 3.0
+# A live board shows at most MAX_BEHIND of live-board.js, and the one before them.
+LIVE_FRAMES = 9
 
 GONE = message("gone", {})
 
@@ -25,8 +27,9 @@ class GameStreams:
 
     Messages have the event "frames" and the data {"game", "attempt", "players",
     "first", "over", "frames"}: the frames from index "first" on replace those that the
-    viewer has. The event "gone" says that the game may no longer be watched. A stream
-    of one game ends with the game.
+    viewer has. Streams of the featured game leave out all but the last frames, because
+    many people watch it and a game may end within a second. The event "gone" says that
+    the game may no longer be watched. A stream of one game ends with the game.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -90,15 +93,11 @@ class GameStreams:
 
     def _send(self, game: WatchedGame, first: int) -> None:
         """Send what is new to those who had everything before."""
-        streams = self._viewers[game.number]
+        _send_frames(self._viewers[game.number], game, first)
         if game.number == self._featured:
-            streams = streams | self._live
+            last = max(first, len(game.frames) - LIVE_FRAMES)
+            _send_frames(self._live, game, last)
             self._featured_until = time.monotonic() + NEXT_GAME_S
-        if not streams:
-            return
-        text = GONE if game.is_gone else _frames(game, first)
-        for stream in streams:
-            stream.send(text)
         self._close_if_over(game)
 
     def _begin(self, stream: EventStream) -> None:
@@ -126,6 +125,14 @@ class GameStreams:
         if game.over:
             for stream in self._viewers.pop(game.number, ()):
                 stream.close()
+
+
+def _send_frames(streams: set[EventStream], game: WatchedGame, first: int) -> None:
+    if not streams:
+        return
+    text = GONE if game.is_gone else _frames(game, first)
+    for stream in streams:
+        stream.send(text)
 
 
 def _frames(game: WatchedGame, first: int) -> bytes:

@@ -7,7 +7,8 @@ import { Board } from "./viewer/board.js";
 import { gettext as _ } from "./viewer/texts.js";
 
 const STEP_MS = 600;
-const MAX_BEHIND = 8;  // actions; a board that is further behind goes on from here
+// Actions; a board that is further behind goes on from here. The server sends no more.
+const MAX_BEHIND = 8;
 const SVG = "http://www.w3.org/2000/svg";
 const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -50,7 +51,7 @@ export class LiveBoard {
     this.at = Math.min(this.at, this.frames.length - 1);
     if (!this.board) this.draw();
     if (this.at < 0 && this.frames.length) {
-      this.at = this.frames.length - 1;
+      this.at = 0;
       this.show(null);
     }
   }
