@@ -42,7 +42,6 @@ def are_welcome() -> bool:
     return selectors.is_switched_on() and bool(settings.TORRES_GUEST_GAMES)
 
 
-@transaction.atomic
 def begin(by: Guest, address: str, start: str = "") -> PracticeGame:
     """Let a guest wait for a game against a house bot.
 
@@ -54,6 +53,12 @@ def begin(by: Guest, address: str, start: str = "") -> PracticeGame:
         raise PracticeIsOff(
             "This service offers no games without an account. Sign up or sign in first."
         )
+    _refuse_if_full()  # before a transaction begins, because many may come at once
+    with transaction.atomic():
+        return _begin(by, address, start)
+
+
+def _begin(by: Guest, address: str, start: str) -> PracticeGame:
     house = selectors.opponents(by).house
     if not house:
         raise BadPracticeGame(
@@ -61,18 +66,21 @@ def begin(by: Guest, address: str, start: str = "") -> PracticeGame:
         )
     opponent = next((one for one in house if one.bot.slug == FAVOURITE), house[0])
     _lock(opponent)
-    if _of_guests().filter(status__in=OPEN_PRACTICE).count() >= (
-        settings.TORRES_GUEST_GAMES
-    ):
-        raise TooMany(
-            "As many guests play as this service allows at once. Try again in some"
-            " minutes, or sign up and play with an account."
-        )
+    _refuse_if_full()
     bots = services.placed(start).rules.seats - 1 if start else 1
     terms = PracticeTerms(DEFAULT, [opponent.pk] * bots, start=start)
     game = services.create(by, terms)
     _count(address)
     return game
+
+
+def _refuse_if_full() -> None:
+    games = _of_guests().filter(status__in=OPEN_PRACTICE).count()
+    if games >= settings.TORRES_GUEST_GAMES:
+        raise TooMany(
+            "As many guests play as this service allows at once. Try again in some"
+            " minutes, or sign up and play with an account."
+        )
 
 
 def _lock(opponent: Submission) -> None:

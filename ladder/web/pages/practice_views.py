@@ -95,14 +95,14 @@ def _play_as_guest(request: HttpRequest) -> HttpResponse:
         guest, refusal = None, str(error)
     start = (request.POST or request.GET).get("start", "")
     if request.method == "POST":
-        guest = guest or guests.new_guest()
+        player = guest or guests.new_guest()
         try:
-            game = guests.begin(guest, rate_limits.address(request), start)
+            game = guests.begin(player, rate_limits.address(request), start)
         except LadderError as error:
             refusal = str(error)
         else:
             response = redirect("practice", game.pk)
-            guest_cookie.remember(response, guest)
+            guest_cookie.remember(response, player)
             return response
     context = {
         "visitor": True,
