@@ -7,6 +7,36 @@ text of such a sentence, and translates it. The first pattern that fits is taken
 from django.utils.translation import gettext_noop as _
 
 REFUSALS = (
+    _("%(season)s is %(status)s. Archive it first."),
+    _("The finals of %(season)s were played. Archive the season."),
+    _("Finals have at least one prize rank, and at most %(most)s."),
+    _("%(season)s has open games. Freeze it and wait for their end."),
+    _(
+        "%(season)s is frozen and cannot be archived yet: %(why)s. No new game begins;"
+        " archive it again in a minute."
+    ),
+    _("%(season)s is not %(before)s or %(what)s, so it cannot become %(after)s."),
+    _("%(season)s is not %(before)s, so it cannot become %(after)s."),
+    _("%(number)s games that are scheduled or running"),
+    _("%(number)s finished games that are not rated yet"),
+    _("%(number)s voided games that are still counted"),
+    _("There is no ladder %(ladder)s, or it has no season."),
+    _("%(slug)s is the default ladder; end that there first"),
+    _("%(value)s; it must be a number from %(least)s to %(most)s"),
+    _("%(value)s is not a key of a %(what)s; the keys are %(names)s"),
+    _("another operator changed the ladders at the same moment; try again"),
+    _("nothing may follow %(action)s in this answer"),
+    _("The answer has no action. Choose at least one."),
+    _("This question is answered. Read the state again."),
+    _("The game does not ask this question now. Read the state again."),
+    _("An answer has at most %(count)s actions."),
+    _("An action has at most %(count)s characters."),
+    _("Too many actions. Go on in %(wait)s s."),
+    _("Choose an action from the list."),
+    _("No bot has entered yet, so %(count)s entrants are supposed."),
+    _("%(entrants)s entrants cannot play this format, so %(count)s are supposed."),
+    _("No worker runs now, so one game at a time is supposed."),
+    _("No game was played yet, so %(seconds)s s a game are supposed."),
     _(
         "%(user)s has %(count)s tokens, the most that one person may have. Revoke one"
         " of them first."

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from django.utils.translation import get_language, gettext, gettext_noop as _
 
+from ladder.common.action_texts import REASONS
 from ladder.common.refusal_texts import REFUSALS
 
 SENTENCES = (
@@ -56,9 +57,27 @@ SENTENCES = (
     _("have not met lately"),
     _("have met once lately"),
     _("have met %(times)s times lately"),
+    *REASONS,
     *REFUSALS,
 )
-"""Sentences with values. A value may be a sentence, too, or a part of one."""
+"""Sentences with values. The first pattern that fits is taken."""
+CLAUSES = frozenset(
+    [
+        "act",
+        "after",
+        "bad",
+        "before",
+        "cause",
+        "cure",
+        "done",
+        "good",
+        "met",
+        "status",
+        "what",
+        "why",
+    ]
+)
+"""Values that are sentences or words of ours. All others are names and numbers."""
 PLACE = re.compile(r"%\\\((\w+)\\\)s")
 
 
@@ -72,9 +91,13 @@ def translated(text: str) -> str:
     for sentence, pattern in _patterns():
         found = pattern.fullmatch(text)
         if found:
-            values = found.groupdict()
-            return gettext(sentence) % {k: _part(v) for k, v in values.items()}
-    return text
+            return gettext(sentence) % {
+                name: _part(value) if name in CLAUSES else value
+                for name, value in found.groupdict().items()
+            }
+    field, _colon, reason = text.partition(": ")
+    known = translated(reason)
+    return text if known == reason else f"{field}: {known}"
 
 
 def _part(text: str) -> str:
@@ -89,6 +112,12 @@ def _part(text: str) -> str:
 @lru_cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     return [
-        (sentence, re.compile(PLACE.sub(r"(?P<\1>.+)", re.escape(sentence)), re.DOTALL))
+        (sentence, re.compile(PLACE.sub(_group, re.escape(sentence)), re.DOTALL))
         for sentence in SENTENCES
     ]
+
+
+def _group(place: re.Match[str]) -> str:
+    """Return the group of a value. A `number` has only digits."""
+    values = r"\d+" if place[1] == "number" else ".+"
+    return f"(?P<{place[1]}>{values})"

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Avg, F, Sum
+from django.utils.translation import gettext as _, ngettext
 
+from ladder.common.stored_texts import translated
 from ladder.games import selectors as games
 from ladder.games.models import Attempt
 from ladder.tournaments.document import TournamentDocument
@@ -45,30 +47,36 @@ class TournamentPreview:
     def lines(self) -> list[str]:
         """Return the preview in words, for the console and the pages."""
         size = (
-            _span(self.least_rounds, self.most_rounds, "round"),
-            _span(self.least_matches, self.most_matches, "match"),
-            _span(self.least_games, self.most_games, "game"),
+            ngettext("%(count)s round", "%(count)s rounds", self.most_rounds)
+            % {"count": _span(self.least_rounds, self.most_rounds)},
+            ngettext("%(count)s match", "%(count)s matches", self.most_matches)
+            % {"count": _span(self.least_matches, self.most_matches)},
+            ngettext("%(count)s game", "%(count)s games", self.most_games)
+            % {"count": _span(self.least_games, self.most_games)},
         )
+        entrants = {"entrants": self.entrants, "most": self.max_entrants}
+        time = {
+            "duration": _span(_in_words(self.least_s), _in_words(self.most_s)),
+            "slots": self.slots or 1,
+            "seconds": f"{self.game_s:g}",
+        }
         return [
-            f"{self.entrants} entrants, at most {self.max_entrants}",
+            _("%(entrants)s entrants, at most %(most)s") % entrants,
             ", ".join(size),
-            (
-                f"about {_duration(self.least_s, self.most_s)}, with {self.slots or 1}"
-                f" games at a time of {self.game_s:g} s each"
-            ),
-            *self.notes,
+            _(
+                "about %(duration)s, with %(slots)s games at a time of %(seconds)s s"
+                " each"
+            )
+            % time,
+            *map(translated, self.notes),
         ]
 
 
-def _span(least: int, most: int, noun: str) -> str:
-    """Return a number, or the least and the largest one, with a noun."""
-    plural = noun if most == 1 else f"{noun}es" if noun.endswith("h") else f"{noun}s"
-    return f"{least} {plural}" if least == most else f"{least} to {most} {plural}"
-
-
-def _duration(least_s: float, most_s: float) -> str:
-    least, most = _in_words(least_s), _in_words(most_s)
-    return least if least == most else f"{least} to {most}"
+def _span(least: object, most: object) -> str:
+    """Return a value, or the least and the largest one."""
+    if least == most:
+        return str(least)
+    return _("%(least)s to %(most)s") % {"least": least, "most": most}
 
 
 def _in_words(seconds: float) -> str:

@@ -22,20 +22,6 @@ _RULES = "torres-position/1:rules=yucata-open-hand:seats=2:round=4:order=01"
 _TURN = "decision=turn:seat=0:stacks=/3:current=3:hands=u67ekmdjro/u67ekmdjro"
 
 
-REASONS = (
-    gettext_noop("it is next to no castle (rule 45)"),
-    gettext_noop("it would join two castles (rules 11, 45)"),
-    gettext_noop(
-        "neither a step nor the doors of one castle lead there (rules 35 to 41)"
-    ),
-    gettext_noop("the castle would be higher than its area (rules 10, 44)"),
-    gettext_noop("the space is occupied (rule 12)"),
-    gettext_noop("the space is occupied (rule 45)"),
-    gettext_noop("the target is not adjacent and exactly two levels higher (rule 52)"),
-)
-"""Why the rules forbid an action of a lesson, in the words of the engine."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """One board with a task.

@@ -241,7 +241,7 @@ class PracticeAnswers(_AnswerView):
                 raise BadAnswer("Choose an action from the list.")
             services.answer(game, int(ply), [action])
         except LadderError as refusal:
-            messages.error(request, str(refusal))
+            messages.error(request, translated(str(refusal)))
         return redirect("practice", game.pk)
 
 
@@ -308,7 +308,7 @@ class OpenToPracticeAction(SignedInView):
 
 def _problem(status: int, code: str, detail: str) -> HttpResponse:
     return JsonResponse(
-        problems.problem(status, code, detail),
+        problems.problem(status, code, translated(detail)),
         status=status,
         content_type=problems.MEDIA_TYPE,
     )

@@ -16,6 +16,7 @@ from engine.documents import Replay
 from engine.replay import verify
 from engine.replay_format import InvalidReplay, NotJson, load
 from ladder.common.http import conditional
+from ladder.common.stored_texts import translated
 from ladder.games import visibility as games
 from ladder.games.models import OPEN, Game
 from ladder.web.api.parameters import number
@@ -137,7 +138,8 @@ class ReplayFilePage(View):
             )
         except InvalidReplay as error:
             form.add_error(
-                "replay", _("This replay is invalid: %(why)s.") % {"why": error}
+                "replay",
+                _("This replay is invalid: %(why)s.") % {"why": translated(str(error))},
             )
         if form.errors:
             return self._page(form, status=422)
