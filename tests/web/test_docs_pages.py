@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+from django.test import Client
 
 from ladder.web.pages import docs, docs_search, markdown
 
@@ -203,3 +204,17 @@ def test_hostile_words_are_shown_harmlessly(visit) -> None:
 
     assert "<script>alert" not in text
     assert "Nothing was found" in text
+
+
+def test_the_rules_begin_with_a_short_version_in_other_languages(db: None) -> None:
+    pages = {
+        language: Client()
+        .get("/docs/rules/", headers={"Accept-Language": language})
+        .content.decode()
+        for language in ("en", "de", "es", "pt")
+    }
+
+    assert "in-two-minutes" not in pages["en"]
+    assert "Die Regeln in zwei Minuten" in pages["de"]
+    assert "Las reglas en dos minutos" in pages["es"]
+    assert "As regras em dois minutos" in pages["pt"]
