@@ -61,29 +61,25 @@ SENTENCES = (
     *REFUSALS,
 )
 """Sentences with values. The first pattern that fits is taken."""
-CLAUSES = frozenset(
-    [
-        "act",
-        "after",
-        "bad",
-        "before",
-        "cause",
-        "cure",
-        "done",
-        "good",
-        "met",
-        "status",
-        "what",
-        "why",
-    ]
-)
+CLAUSES = {
+    *("act", "after", "bad", "before", "cause", "cure", "done", "good", "met"),
+    *("status", "what", "why"),
+}
 """Values that are sentences or words of ours. All others are names and numbers."""
+MAX_NESTED = 4  # clauses within clauses; a hostile text may seem to have thousands
 PLACE = re.compile(r"%\\\((\w+)\\\)s")
 
 
 def translated(text: str) -> str:
-    """Return one of our sentences in the reader's language, and any other as it is."""
-    if not text or get_language() == "en":
+    """Return one of our sentences in the reader's language, and any other as it is.
+
+    A sentence may have the name of a field before it: "seed: Choose a number."
+    """
+    return _translated(text, MAX_NESTED)
+
+
+def _translated(text: str, nested: int) -> str:
+    if not text or not nested or get_language() == "en":
         return text
     whole = gettext(text)
     if whole != text:
@@ -92,20 +88,20 @@ def translated(text: str) -> str:
         found = pattern.fullmatch(text)
         if found:
             return gettext(sentence) % {
-                name: _part(value) if name in CLAUSES else value
+                name: _part(value, nested - 1) if name in CLAUSES else value
                 for name, value in found.groupdict().items()
             }
     field, _colon, reason = text.partition(": ")
-    known = translated(reason)
+    known = _translated(reason, nested - 1)
     return text if known == reason else f"{field}: {known}"
 
 
-def _part(text: str) -> str:
+def _part(text: str, nested: int) -> str:
     """Translate a value. In the middle of a sentence it begins with a small letter."""
-    found = translated(text)
+    found = _translated(text, nested)
     if found != text or not text[:1].islower():
         return found
-    found = translated(text[:1].upper() + text[1:])
+    found = _translated(text[:1].upper() + text[1:], nested)
     return found[:1].lower() + found[1:]
 
 

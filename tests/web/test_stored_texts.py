@@ -44,3 +44,9 @@ def test_statuses_have_a_translation() -> None:
         "läuft",
         "beendet",
     ]
+
+
+def test_a_text_of_thousands_of_clauses_costs_little() -> None:
+    hostile = 5000 * "seed: " + "finished"
+
+    assert german(hostile) == hostile
