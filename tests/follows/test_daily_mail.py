@@ -15,6 +15,7 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.db import transaction
 from django.test import Client
+from django.utils import translation
 from pytest_django import Settings
 
 from ladder.bots.facts import record_submission
@@ -95,6 +96,23 @@ def test_a_mail_tells_of_versions_and_seasons(show: Show) -> None:
     assert f"- Version 1 of {bot.slug} is ready.\n" in message.body
     assert "- Season 1 of the ladder main is frozen." in message.body
     assert f"{SITE}ladders/main/" in message.body
+
+
+def test_a_mail_has_the_language_in_which_it_was_wanted(show: Show) -> None:
+    swap(show)
+    bot = show.anas.bot
+    with translation.override("de"):
+        reader("rita", bot)
+    reader("sam", bot)
+    moderation.set_aside(Operator(None, "test"), bot, AuditEntry.Kind.BENCH)
+    play_rated(show)
+    a_day_passes()
+    german, english = sorted(run(), key=lambda message: message.to)
+
+    assert german.subject == "Neuigkeiten aus der Merkliste der Torres-Rangliste"
+    assert "- main: Rang 1 (vorher 2), Wertung 30.00 (+3.00);" in german.body
+    assert f"- Status von {bot.slug}: jetzt gesperrt.\n" in german.body
+    assert f"- {bot.slug} is benched now.\n" in english.body
 
 
 def test_a_mail_tells_who_leads_a_ladder_now(show: Show) -> None:

@@ -19,6 +19,8 @@ from django.db import Error, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _, gettext_noop
 
 from ladder.accounts import mail
 from ladder.bots.models import Bot
@@ -31,6 +33,12 @@ DAY = timedelta(days=1)
 AT_ONCE = 100
 MAX_NEWS = 5000
 """The newest events among which one run looks for news."""
+
+TITLES = {
+    "bot": gettext_noop("bot"),
+    "ladder": gettext_noop("ladder"),
+    "tournament": gettext_noop("tournament"),
+}
 
 log = structlog.get_logger()
 
@@ -92,7 +100,8 @@ def send_due() -> int:
     sent = 0
     for row in rows:
         try:
-            sent += _handle(row, told)
+            with translation.override(row.language):
+                sent += _handle(row, told)
         except OSError as error:
             log.error("daily mails wait", reason=str(error)[:500])  # noqa: TRY400
             break
@@ -137,7 +146,8 @@ def _section(row: DailyMail, follow: Follow, told: NewsOfRun) -> MailSection | N
         return None
     follow.seen = now
     link = row.site.rstrip("/") + reverse(f"{follow.kind}-page", args=[subject.slug])
-    return MailSection(f"{follow.kind} {subject.slug}", link, lines) if lines else None
+    title = f"{_(TITLES[follow.kind])} {subject.slug}"
+    return MailSection(title, link, lines) if lines else None
 
 
 def _claim(row: DailyMail) -> bool:

@@ -10,6 +10,7 @@ from ladder.ratings.models import Ladder
 from ladder.tournaments.models import Tournament
 
 MAX_SITE_LENGTH = 500
+MAX_LANGUAGE_LENGTH = 16
 Followable = Bot | Ladder | Tournament
 KINDS = ("bot", "ladder", "tournament")
 """The columns of a follow. Exactly one of them is set."""
@@ -79,8 +80,9 @@ def kind_of(subject: Followable) -> str:
 class DailyMail(models.Model):
     """A person wants a mail a day about what they follow; without a row, none.
 
-    `site` is the address of the service as the person sees it, for links. The last mail
-    told the events up to the number `cursor`. Nothing is sent before `due_at`.
+    `site` is the address of the service as the person sees it, for links. `language` is
+    the language of the page on which the person asked for the mail. The last mail told
+    the events up to the number `cursor`. Nothing is sent before `due_at`.
     """
 
     user = models.OneToOneField(
@@ -90,6 +92,7 @@ class DailyMail(models.Model):
         related_name="daily_mail",
     )
     site = models.CharField(max_length=MAX_SITE_LENGTH)
+    language = models.CharField(max_length=MAX_LANGUAGE_LENGTH, db_default="en")
     cursor = models.BigIntegerField()
     due_at = models.DateTimeField(db_default=Now(), db_index=True)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Sum
+from django.utils.translation import gettext as _
 
 from ladder.bots.models import Bot
 from ladder.events import texts
@@ -100,13 +101,22 @@ def _moves(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
         games = place.games - past.games
         if games <= 0:  # voided games may be more than new ones
             continue
-        was = f" (was {past.rank})" if past.rank not in (0, place.rank) else ""
         by = f" ({place.rating - past.rating:+.2f})" if past.rank else ""
         lost = max(games - (place.wins - past.wins), 0)
-        lines.append(
-            f"{ladder}: rank {place.rank}{was}, rating {place.rating:.2f}{by}; won"
-            f" {games - lost} and lost {lost} of the last {games} games."
+        moved = past.rank not in (0, place.rank)
+        words = {
+            "ladder": ladder,
+            "rank": f"{place.rank}{_was(past.rank)}" if moved else place.rank,
+            "rating": f"{place.rating:.2f}{by}",
+            "won": games - lost,
+            "lost": lost,
+            "games": games,
+        }
+        text = _(
+            "%(ladder)s: rank %(rank)s, rating %(rating)s; won %(won)s and lost"
+            " %(lost)s of the last %(games)s games."
         )
+        lines.append(text % words)
     return lines
 
 
@@ -115,9 +125,13 @@ def _leaders(before: Sequence[int], now: Sequence[int]) -> str:
     places = []
     for rank, bot in enumerate(now, start=1):
         was = before.index(bot) + 1 if bot in before else None
-        change = "" if was == rank else f" (was {was})" if was else " (new)"
+        change = "" if was == rank else _was(was) if was else f" ({_('new')})"
         places.append(f"{rank}. {names[bot]}{change}")
-    return f"The best bots: {', '.join(places)}."
+    return _("The best bots: %(bots)s.") % {"bots": ", ".join(places)}
+
+
+def _was(rank: int) -> str:
+    return " (" + _("was %(rank)s") % {"rank": rank} + ")"
 
 
 def _winners(tournament: Tournament) -> list[str]:
@@ -126,4 +140,4 @@ def _winners(tournament: Tournament) -> list[str]:
         return []
     lines = visibility.overview(tournament).lines
     winners = [line.bot for line in lines if line.rank == 1]
-    return [f"Won by {' and '.join(winners)}."] if winners else []
+    return [_("Won by %(bots)s.") % {"bots": texts.listed(winners)}] if winners else []

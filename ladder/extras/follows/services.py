@@ -1,9 +1,11 @@
 """People follow something, end that, and choose the daily mail."""
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core import signing
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils.translation import get_language
 
 from ladder.accounts.addresses import BadLink
 from ladder.events import stream
@@ -46,12 +48,16 @@ def end(user: User, pk: int) -> None:
 def start_daily_mail(user: User, site: str) -> None:
     """Send a person a mail a day about what happens from now on; idempotent.
 
-    ``site`` is the address of the service as the person sees it.
+    ``site`` is the address of the service as the person sees it. Mails have the
+    language that is active now.
     """
-    cursor = stream.newest()
-    _, is_new = DailyMail.objects.get_or_create(
-        user=user, defaults={"site": site, "cursor": cursor, "due_at": Now()}
-    )
+    start = {
+        "site": site,
+        "language": get_language() or settings.LANGUAGE_CODE,
+        "cursor": stream.newest(),
+        "due_at": Now(),
+    }
+    _, is_new = DailyMail.objects.get_or_create(user=user, defaults=start)
     if is_new:
         # Earlier changes are not news. The first run stores the present state.
         Follow.objects.filter(user=user).update(seen=None)
