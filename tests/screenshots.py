@@ -2,7 +2,7 @@
 
 Without addresses, take every page of the router, as the superuser olga sees it, and
 the pages that only visitors without an account see. The rows are made up and stored in
-a temporary database.
+a temporary database. TESTS_SCREENSHOT_LANGUAGE=de takes them in German.
 """
 
 import os
@@ -21,6 +21,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
 }
+LANGUAGE = os.environ.get("TESTS_SCREENSHOT_LANGUAGE", "en")
 FOR_VISITORS = ("/", "/sign-in/", "/sign-up/", "/play/", "/password-reset/")
 
 
@@ -85,7 +86,7 @@ def _pictures(
         ("visitor", [] if chosen else FOR_VISITORS),
     ):
         for look, options in LOOKS.items():
-            context = browser.new_context(base_url=url, **options)
+            context = browser.new_context(base_url=url, locale=LANGUAGE, **options)
             if person == "olga":
                 context.add_cookies(
                     [{"name": "sessionid", "value": cookie, "url": url}]
