@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.ops.running import environment, running_service
-from tests.soak.test_spectators import Connection
+from tests.soak.crowds import Connection
 
 STREAMS = 2000
 READERS = 300

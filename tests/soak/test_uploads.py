@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from tests.soak.test_spectators import Connection
+from tests.soak.crowds import Connection
 from tests.soak.web_services import WebService, open_files, web_service
 
 UPLOADS = 200
