@@ -24,7 +24,7 @@ THINKING_S = 3.0  # IDLE_POLL_MS of play.js
 
 
 class Connection:
-    """A kept HTTP/1.1 connection, which costs less than that of a client library."""
+    """A persistent HTTP/1.1 connection. It needs less time than a client library."""
 
     def __init__(
         self, address: str, cookie: str = "", headers: Sequence[str] = ()

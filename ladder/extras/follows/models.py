@@ -81,7 +81,7 @@ class DailyMail(models.Model):
     """A person wants a mail a day about what they follow; without a row, none.
 
     `site` is the address of the service as the person sees it, for links. `language` is
-    the language of the page on which the person asked for the mail. The last mail told
+    the language of the page on which the person chose the mail. The last mail told
     the events up to the number `cursor`. Nothing is sent before `due_at`.
     """
 

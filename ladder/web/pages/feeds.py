@@ -76,7 +76,7 @@ class TournamentFeed(View):
 def _news(key: str, value: str) -> list[FeedEntry]:
     """Return the news that have a value at a key of their data, the newest first."""
     entries = []
-    # Entries of the same millisecond keep this order.
+    # The feed sorts them by time. Entries of the same millisecond keep this order.
     for row in reversed(cache.get_or_set(CACHE_KEY, _newest, CACHE_S) or ()):
         try:
             if row.has_one_of([value], key):

@@ -7,7 +7,8 @@ import { Board } from "./viewer/board.js";
 import { gettext as _ } from "./viewer/texts.js";
 
 const STEP_MS = 600;
-// Actions; a board that is further behind goes on from here. The server sends no more.
+// Actions. A board that is further behind continues here. The server sends one more
+// frame, from which the first action begins.
 const MAX_BEHIND = 8;
 const SVG = "http://www.w3.org/2000/svg";
 const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
