@@ -25,6 +25,7 @@ from django.utils.translation.template import templatize
 from engine.editions import PRESETS
 from engine.faults import Fault
 from engine.moves import Decision
+from engine.rulesets import SWITCHES
 from torres.checking.causes import CAUSES
 from torres.checking.findings import Severity
 from torres.formats.config import Format, TieBreak
@@ -82,7 +83,7 @@ def collected(domain: str) -> Catalog:
         ):
             catalogue.add(message, auto_comments=comments, context=context)
     if domain == "django":
-        for sentence in chain(_findings(), _words(), _acts()):
+        for sentence in chain(_findings(), _words(), _editions(), _acts()):
             catalogue.add(sentence)
     return catalogue
 
@@ -121,14 +122,20 @@ def _words() -> Iterator[str]:
         yield from words
     for name in (*Format, *TieBreak):
         yield name.replace("_", " ").capitalize()
-    for preset in PRESETS.values():
-        yield preset.name
     for cause in CAUSES:
         yield from (cause.cause, cause.cure)
     yield from MEANINGS.values()
     yield from WebhookReceiver.labels
     for status in ERRORS:
         yield status.phrase
+
+
+def _editions() -> Iterator[str]:
+    """Yield the names of editions, and the sentences about them and their switches."""
+    for preset in PRESETS.values():
+        yield from (preset.name, preset.explanation)
+    for switch in SWITCHES.values():
+        yield switch.meaning
 
 
 def _acts() -> Iterator[str]:

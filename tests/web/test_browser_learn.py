@@ -17,7 +17,7 @@ def test_a_newcomer_solves_all_lessons_on_a_phone(served_page: Page) -> None:
     page = served_page
     page.set_viewport_size(PHONE)
     page.goto("/")
-    page.get_by_role("link", name="Learn to play in a minute").click()
+    page.get_by_role("link", name="Learn to play in two minutes").click()
     for number, space in enumerate(SOLUTIONS, start=1):
         expect(page.get_by_text(f"{number} of {len(SOLUTIONS)}")).to_be_visible()
         page.locator(f".tiles a[href='?space={space}']").click()

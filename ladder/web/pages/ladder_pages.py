@@ -76,7 +76,7 @@ def _entry(ladder: Ladder, bots: int) -> LadderEntry:
         ladder=ladder,
         season=leaderboard.current(ladder),
         bots=bots,
-        edition=preset.explanation if preset else "",
+        edition=_(preset.explanation) if preset else "",
         switches=_switches(ladder.switches),
         tables=_tables(ladder.tables),
         limits=_limits(ladder.limits),
@@ -88,7 +88,7 @@ def _switches(switches: object) -> list[str]:
     if not isinstance(switches, Mapping):
         return []
     return [
-        f"{SWITCHES[name].meaning}: {_value(value)}"
+        f"{_(SWITCHES[name].meaning)}: {_value(value)}"
         for name, value in switches.items()
         if name in SWITCHES
     ]
@@ -96,9 +96,9 @@ def _switches(switches: object) -> list[str]:
 
 def _value(value: object) -> str:
     if value is None:
-        return "no limit"
+        return _("no limit")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     return str(value)
 
 
