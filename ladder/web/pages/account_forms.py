@@ -21,6 +21,7 @@ from torres.common.errors import LadderError
 MAX_PASSWORD_LENGTH = 200
 MAX_ADDRESS_LENGTH = 254
 MAX_ACCOUNTS_OF_ADDRESS = 5  # that get mail if somebody asks for a new password
+PASSWORD_HELP = _("At least 8 characters, not only digits, and no common password.")
 WRONG_PASSWORD = _("This is not your password. Enter the password of this account.")
 
 
@@ -58,7 +59,7 @@ class SignUpForm(forms.Form):
     password = password_field(
         _("Password"),
         "new-password",
-        help_text=_("At least 8 characters, not only digits, and no common password."),
+        help_text=PASSWORD_HELP,
     )
     again = password_field(_("The same password again"), "new-password")
     invitation = forms.CharField(

@@ -171,7 +171,18 @@ class PasswordSentPage(django_views.PasswordResetDoneView):
     template_name = "web/password-reset-sent.html"
 
 
-class NewPasswordPage(MarksErrors, django_views.PasswordResetConfirmView):
+class SetsPassword(MarksErrors):
+    """A form of Django with our own words: its help is formal in some languages."""
+
+    def get_form(self, *args: Any) -> Any:
+        form = super().get_form(*args)  # type: ignore[misc]
+        form.fields["new_password1"].help_text = forms.PASSWORD_HELP
+        texts = {"password_incorrect": forms.WRONG_PASSWORD}
+        form.error_messages = form.error_messages | texts
+        return form
+
+
+class NewPasswordPage(SetsPassword, django_views.PasswordResetConfirmView):
     """Sets a new password with the link of a message."""
 
     template_name = "web/new-password.html"
@@ -223,7 +234,7 @@ class ByPassword(SignedInView):
         return refusal or super().post(request, *args, **kwargs)  # type: ignore[misc]
 
 
-class PasswordPage(ByPassword, MarksErrors, django_views.PasswordChangeView):
+class PasswordPage(ByPassword, SetsPassword, django_views.PasswordChangeView):
     template_name = "web/password.html"
     success_url = reverse_lazy("me")
 

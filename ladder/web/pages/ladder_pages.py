@@ -66,7 +66,7 @@ def ladders_details() -> dict[str, object]:
         else [],
         "ladders": [_entry(ladder, bots.get(ladder.pk, 0)) for ladder in rows],
         "languages": [language for language in languages if language.workers],
-        "missing": [language for language in languages if not language.workers],
+        "missing": [each.name for each in languages if not each.workers],
     }
 
 

@@ -267,7 +267,7 @@ class TournamentForm(forms.Form):
         super().__init__(data, initial=shown)
         for name, (label, unit) in LIMITS.items():
             text = gettext(label)
-            self.fields[name] = _number(f"{text} ({unit})" if unit else text)
+            self.fields[name] = _number(f"{text} ({gettext(unit)})" if unit else text)
         self.stored = stored
         if stored is not None:
             del self.fields["entrants"], self.fields["slug"]

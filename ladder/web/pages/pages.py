@@ -55,8 +55,8 @@ LIMITS = {
     "memory_mb": (gettext_noop("Memory"), "MiB"),
     "pids": (gettext_noop("Processes and threads"), ""),
     "tmp_mb": (gettext_noop("Temporary files"), "MiB"),
-    "line_bytes": (gettext_noop("Longest line"), "bytes"),
-    "output_bytes": (gettext_noop("Output of a game"), "bytes"),
+    "line_bytes": (gettext_noop("Longest line"), gettext_noop("bytes")),
+    "output_bytes": (gettext_noop("Output of a game"), gettext_noop("bytes")),
 }
 
 
@@ -258,7 +258,7 @@ def match_details(match: Match) -> dict[str, object]:
 def _limit(name: str, value: int) -> tuple[str, str]:
     """Return the name and the value of a limit as a page shows them."""
     label, unit = LIMITS.get(name, (name, ""))
-    return label, f"{value:,} {unit}".rstrip()
+    return label, f"{value:,} {unit and _(unit)}".rstrip()
 
 
 def _considered(why: dict[str, Any]) -> list[dict[str, Any]]:

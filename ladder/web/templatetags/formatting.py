@@ -30,7 +30,7 @@ VULGAR = {
 }
 TURNS_WITH = {
     "add": gettext_noop("New knight"),
-    "block": gettext_noop("Block"),
+    "block": gettext_noop("Block placed"),
     "buy": gettext_noop("Purchase"),
     "move": gettext_noop("Knight moved"),
     "play": gettext_noop("Card played"),

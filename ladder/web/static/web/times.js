@@ -2,8 +2,11 @@
 
 const day = { month: "short", day: "numeric" };
 const clock = { hour: "2-digit", minute: "2-digit" };
-const thisYear = new Intl.DateTimeFormat(undefined, { ...day, ...clock });
-const otherYears = new Intl.DateTimeFormat(undefined, { year: "numeric", ...day, ...clock });
+// The page has a language, and the browser often knows of which country.
+const { lang } = document.documentElement;
+const locale = navigator.languages.find((each) => each.split("-")[0] === lang) ?? lang;
+const thisYear = new Intl.DateTimeFormat(locale, { ...day, ...clock });
+const otherYears = new Intl.DateTimeFormat(locale, { year: "numeric", ...day, ...clock });
 
 function localise() {
   for (const node of document.querySelectorAll("time[datetime]:not([title])")) {

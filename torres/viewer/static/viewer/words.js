@@ -15,13 +15,67 @@ const CARDS = {
   regroup: [gettext_noop("Regroup"), gettext_noop("A knight goes beside another one of yours, not higher.")],
   door_up: [gettext_noop("Door up"), gettext_noop("A knight walks through a castle and leaves one higher.")],
 };
-// What a knight does by a card.
-const KNIGHT_CARDS = {
-  up2: gettext_noop("plays a card: the knight on %(from)s climbs two levels to %(to)s"),
-  diagonal: gettext_noop("plays a card: the knight on %(from)s steps diagonally to %(to)s"),
-  jump: gettext_noop("plays a card: the knight on %(from)s jumps to %(to)s"),
-  regroup: gettext_noop("plays a card: the knight on %(from)s regroups to %(to)s"),
-  door_up: gettext_noop("plays a card: the knight on %(from)s climbs through the doors to %(to)s"),
+// What a player does by an action, and the same as a choice of the reader.
+const ACTIONS = {
+  found: [gettext_noop("puts a start block on %(space)s"), gettext_noop("Put a start block on %(space)s")],
+  enter: [gettext_noop("enters on %(space)s"), gettext_noop("Enter on %(space)s")],
+  stay: [gettext_noop("leaves the king where it is"), gettext_noop("Leave the king where it is")],
+  king: [gettext_noop("puts the king on %(space)s"), gettext_noop("Put the king on %(space)s")],
+  first: [gettext_noop("lets seat %(seat)s start the next phase"), gettext_noop("Let seat %(seat)s start the next phase")],
+  stock: [gettext_noop("puts the kept blocks on its stacks: %(stacks)s"), gettext_noop("Put the kept blocks on your stacks: %(stacks)s")],
+  stack: [gettext_noop("takes a stack of %(size)s"), gettext_noop("Take a stack of %(size)s")],
+  add: [gettext_noop("adds a knight on %(space)s"), gettext_noop("Add a knight on %(space)s")],
+  move: [gettext_noop("moves a knight from %(from)s to %(to)s"), gettext_noop("Move a knight from %(from)s to %(to)s")],
+  block: [gettext_noop("builds on %(space)s"), gettext_noop("Build on %(space)s")],
+  buy: [gettext_noop("buys a card"), gettext_noop("Buy a card")],
+  score: [gettext_noop("takes a point"), gettext_noop("Take a point")],
+  end: [gettext_noop("ends the turn"), gettext_noop("End the turn")],
+  distribute: [gettext_noop("ends the turn; its stacks are %(stacks)s"), gettext_noop("End the turn; your stacks are %(stacks)s")],
+  top: [
+    gettext_noop("keeps “%(card)s” and puts the others on top of the deck"),
+    gettext_noop("Keep “%(card)s”, put the others on top of the deck"),
+  ],
+  keep: [
+    gettext_noop("keeps “%(card)s” and puts the others under the deck"),
+    gettext_noop("Keep “%(card)s”, put the others under the deck"),
+  ],
+};
+// The same for playing a card.
+const PLAYS = {
+  ap6: [gettext_noop("plays a card: 6 action points in all"), gettext_noop("Card: 6 action points in all")],
+  ap7: [gettext_noop("plays a card: 7 action points in all"), gettext_noop("Card: 7 action points in all")],
+  extra_block: [
+    gettext_noop("plays a card: an extra block on %(space)s"),
+    gettext_noop("Card: an extra block on %(space)s"),
+  ],
+  move_block: [
+    gettext_noop("plays a card: moves a block from %(from)s to %(to)s"),
+    gettext_noop("Card: move a block from %(from)s to %(to)s"),
+  ],
+  under_knight: [
+    gettext_noop("plays a card: puts a block under the knight on %(space)s"),
+    gettext_noop("Card: put a block under the knight on %(space)s"),
+  ],
+  up2: [
+    gettext_noop("plays a card: the knight on %(from)s climbs two levels to %(to)s"),
+    gettext_noop("Card: the knight on %(from)s climbs two levels to %(to)s"),
+  ],
+  diagonal: [
+    gettext_noop("plays a card: the knight on %(from)s steps diagonally to %(to)s"),
+    gettext_noop("Card: the knight on %(from)s steps diagonally to %(to)s"),
+  ],
+  jump: [
+    gettext_noop("plays a card: the knight on %(from)s jumps to %(to)s"),
+    gettext_noop("Card: the knight on %(from)s jumps to %(to)s"),
+  ],
+  regroup: [
+    gettext_noop("plays a card: the knight on %(from)s regroups to %(to)s"),
+    gettext_noop("Card: the knight on %(from)s regroups to %(to)s"),
+  ],
+  door_up: [
+    gettext_noop("plays a card: the knight on %(from)s climbs through the doors to %(to)s"),
+    gettext_noop("Card: the knight on %(from)s climbs through the doors to %(to)s"),
+  ],
 };
 const MASTERS = {
   border: gettext_noop("border"), diagonals: gettext_noop("diagonals"), castles: gettext_noop("castles"),
@@ -65,39 +119,28 @@ export function spacesOf(action) {
   return action ? action.match(/\b[a-h][1-8]\b/g) ?? [] : [];
 }
 
+// Say what a player does: "builds on c4".
 export function words(action) {
+  return said(action, 0);
+}
+
+// Say an action as a choice of the reader: "Build on c4".
+export function asChoice(action) {
+  return said(action, 1);
+}
+
+function said(action, form) {
   const [kind, a, b, c] = action.split(" ");
-  switch (kind) {
-    case "found": return _("puts a start block on %(space)s", { space: a });
-    case "enter": return _("enters on %(space)s", { space: a });
-    case "king": return a === "stay" ? _("leaves the king where it is") : _("puts the king on %(space)s", { space: a });
-    case "first": return _("lets seat %(seat)s start the next phase", { seat: a });
-    case "stock": return _("puts the kept blocks on its stacks: %(stacks)s", { stacks: a });
-    case "stack": return _("takes a stack of %(size)s", { size: a });
-    case "add": return _("adds a knight on %(space)s", { space: a });
-    case "move": return _("moves a knight from %(from)s to %(to)s", { from: a, to: b });
-    case "block": return _("builds on %(space)s", { space: a });
-    case "buy": return _("buys a card");
-    case "keep": return keepWords(cardText(a)[0], b);
-    case "score": return _("takes a point");
-    case "end": return a ? _("ends the turn; its stacks are %(stacks)s", { stacks: a }) : _("ends the turn");
-    case "play": return playWords(a, b, c);
-    default: return action;
-  }
+  const isCard = kind === "play";
+  const [rows, key, from, to] = isCard ? [PLAYS, a, b, c] : [ACTIONS, variant(kind, a, b), a, b];
+  if (!Object.hasOwn(rows, key)) return isCard ? a : action;
+  const card = kind === "keep" ? cardText(a)[0] : "";
+  return _(rows[key][form], { space: from, from, to, seat: a, size: a, stacks: a, card });
 }
 
-function keepWords(card, where) {
-  if (where === "top") return _("keeps “%(card)s” and puts the others on top of the deck", { card });
-  return _("keeps “%(card)s” and puts the others under the deck", { card });
-}
-
-function playWords(card, from, to) {
-  switch (card) {
-    case "ap6": return _("plays a card: 6 action points in all");
-    case "ap7": return _("plays a card: 7 action points in all");
-    case "extra_block": return _("plays a card: an extra block on %(space)s", { space: from });
-    case "move_block": return _("plays a card: moves a block from %(from)s to %(to)s", { from, to });
-    case "under_knight": return _("plays a card: puts a block under the knight on %(space)s", { space: from });
-    default: return card in KNIGHT_CARDS ? _(KNIGHT_CARDS[card], { from, to }) : card;
-  }
+// Return the key of an action in ACTIONS.
+function variant(kind, a, b) {
+  if (kind === "king" && a === "stay") return "stay";
+  if (kind === "end" && a) return "distribute";
+  return kind === "keep" && b === "top" ? "top" : kind;
 }

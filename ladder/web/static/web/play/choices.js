@@ -2,7 +2,7 @@
 // rules: the server lists the legal actions.
 
 import { gettext as _, gettext_noop } from "../viewer/texts.js";
-import { spacesOf, words } from "../viewer/words.js";
+import { spacesOf } from "../viewer/words.js";
 
 export const KINDS = [
   ["all", gettext_noop("Everything")], ["build", gettext_noop("Build")], ["move", gettext_noop("Move")],
@@ -65,21 +65,10 @@ export class Selection {
   }
 }
 
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
 const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
 
 // The points of an action in words: "+6 now, +18 at the scoring"; "" if it gains none.
 export function gainWords([now, later]) {
   const parts = [now && _("%(points)s now", { points: signed(now) }), later && _("%(points)s at the scoring", { points: signed(later) })];
   return parts.filter(Boolean).join(", ");
-}
-
-// An action as a choice of the person: "Build on c4".
-export function asChoice(action) {
-  const text = words(action);
-  const card = text.startsWith("plays a card: ");
-  const what = card ? text.slice("plays a card: ".length) : text;
-  const imperative = what.replace(/^([a-z]+)s\b/, "$1").replace(" and puts ", ", put ").replace(" its ", " your ");
-  return card ? `Card: ${imperative}` : capital(imperative);
 }

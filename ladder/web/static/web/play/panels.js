@@ -4,8 +4,8 @@
 import { element } from "../viewer/players.js";
 import { summary } from "../viewer/turns.js";
 import { gettext as _, gettext_noop, ngettext } from "../viewer/texts.js";
-import { cardText, masterTitle, words } from "../viewer/words.js";
-import { asChoice, gainWords } from "./choices.js";
+import { asChoice, cardText, masterTitle, words } from "../viewer/words.js";
+import { gainWords } from "./choices.js";
 
 export const byId = (id) => document.getElementById(id);
 

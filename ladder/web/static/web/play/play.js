@@ -6,8 +6,8 @@ import { CastleBar } from "../viewer/bar.js";
 import { Board, draw } from "../viewer/board.js";
 import { Players } from "../viewer/players.js";
 import { gettext as _ } from "../viewer/texts.js";
-import { spaceIndex, spacesOf } from "../viewer/words.js";
-import { asChoice, gainWords, kindsIn, Selection } from "./choices.js";
+import { asChoice, spaceIndex, spacesOf } from "../viewer/words.js";
+import { gainWords, kindsIn, Selection } from "./choices.js";
 import { byId, drawHand, drawHints, drawKinds, drawLegal, drawNotes, drawOptions, drawSteps, sayMoment, sayNews, sayTask } from "./panels.js";
 
 const POLL_MS = 700;  // while the bots think
