@@ -7,10 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.html import escape
 
 from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
+from ladder.web.pages.account_forms import PASSWORD_HELP, PASSWORD_LABELS
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factories import sign_in, sign_up
 from tests.web.test_pages import AccessibilityCheck
@@ -240,3 +242,12 @@ def test_the_command_for_names_has_the_rules_of_the_page(ana: Client) -> None:
     call_command("token", "\uff42\uff45\uff4e")  # wide letters
 
     assert User.objects.filter(username="ben").exists()
+
+
+@pytest.mark.parametrize("language", ["de", "es", "pt"])
+def test_the_form_for_a_password_has_our_texts(ana: Client, language: str) -> None:
+    page = ana.get("/me/password/", headers={"Accept-Language": language})
+
+    with translation.override(language):
+        for text in (*PASSWORD_LABELS.values(), PASSWORD_HELP):
+            assert str(escape(text)) in page.content.decode()

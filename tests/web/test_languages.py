@@ -161,7 +161,7 @@ def test_the_viewer_speaks_the_language_of_its_page(page: Page) -> None:
     page.goto(f"/games/{show.game.pk}/#ply=0")
 
     expect(page.locator("#description")).to_have_text("Die Partie beginnt.")
-    expect(page.locator("#castle")).to_contain_text("Jede Burg mit den Punkten")
+    expect(page.locator("#castle")).to_contain_text("Burgpunkte jetzt.")
 
 
 @pytest.mark.slow

@@ -22,6 +22,11 @@ MAX_PASSWORD_LENGTH = 200
 MAX_ADDRESS_LENGTH = 254
 MAX_ACCOUNTS_OF_ADDRESS = 5  # that get mail if somebody asks for a new password
 PASSWORD_HELP = _("At least 8 characters, not only digits, and no common password.")
+PASSWORD_LABELS = {
+    "old_password": _("Your password"),
+    "new_password1": _("New password"),
+    "new_password2": _("The same password again"),
+}
 WRONG_PASSWORD = _("This is not your password. Enter the password of this account.")
 
 

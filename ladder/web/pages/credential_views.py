@@ -172,10 +172,17 @@ class PasswordSentPage(django_views.PasswordResetDoneView):
 
 
 class SetsPassword(MarksErrors):
-    """A form of Django with our own words: its help is formal in some languages."""
+    """A form of Django with our texts.
+
+    Django's address readers formally in Spanish and German, and its Portuguese is from
+    Portugal.
+    """
 
     def get_form(self, *args: Any) -> Any:
         form = super().get_form(*args)  # type: ignore[misc]
+        for name, label in forms.PASSWORD_LABELS.items():
+            if name in form.fields:
+                form.fields[name].label = label
         form.fields["new_password1"].help_text = forms.PASSWORD_HELP
         texts = {"password_incorrect": forms.WRONG_PASSWORD}
         form.error_messages = form.error_messages | texts

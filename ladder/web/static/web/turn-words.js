@@ -7,5 +7,6 @@ for (const node of document.querySelectorAll("[data-turn]")) {
   node.textContent = summary(node.dataset.turn.split(","));
 }
 for (const node of document.querySelectorAll("[data-cards]")) {
+  node.removeAttribute("translate");
   node.textContent = node.dataset.cards.split(" ").map((card) => cardText(card)[0]).join(", ");
 }

@@ -4,7 +4,7 @@
 import { element } from "./players.js";
 import { gettext as _, gettext_noop, ngettext } from "./texts.js";
 
-const HINT = gettext_noop("Each castle with the points that it gives now. Point at one to see why.");
+const HINT = gettext_noop("Castle points now. Point at one to see why.");
 
 export class CastleBar {
   // The row is one stop of the Tab key; the arrow keys lead from castle to castle.
