@@ -94,8 +94,9 @@ def _check_state(rules: Rules, decision: str, state: State) -> None:
     _check_cards(rules, decision, state)
     expected = _expected_seat(decision, state)
     if state["seat"] != expected:
+        cure = "leave it out" if expected is None else "name this seat"
         seat = "nobody" if expected is None else f"seat {expected}"
-        raise BadPosition("seat", f"here {seat} decides ({decision}); name this seat")
+        raise BadPosition("seat", f"here {seat} decides ({decision}); {cure}")
 
 
 # The form of the JSON
@@ -194,7 +195,7 @@ def _check_decision(rules: Rules, decision: str, state: State) -> None:
         why = f"these rules have no decision {decision}; write another one"
         raise BadPosition("decision", why)
     if state["phase"] not in _PHASES_OF[decision]:
-        phases = " or ".join(map(str, _PHASES_OF[decision]))
+        phases = ", ".join(map(str, _PHASES_OF[decision]))
         why = f"{decision} belongs to phase {phases}; change it or the phase"
         raise BadPosition("decision", why)
     last = _rounds(rules, state)

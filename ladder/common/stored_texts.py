@@ -10,6 +10,7 @@ from functools import lru_cache
 from django.utils.translation import get_language, gettext, gettext_noop as _
 
 from ladder.common.action_texts import REASONS
+from ladder.common.position_texts import MISTAKES
 from ladder.common.refusal_texts import REFUSALS
 
 SENTENCES = (
@@ -59,11 +60,12 @@ SENTENCES = (
     _("have met %(times)s times lately"),
     *REASONS,
     *REFUSALS,
+    *MISTAKES,
 )
 """Sentences with values. The first pattern that fits is taken."""
 CLAUSES = {
-    *("act", "after", "bad", "before", "cause", "cure", "done", "good", "met"),
-    *("status", "what", "why"),
+    *("act", "after", "another", "bad", "before", "cause", "cure", "done", "good"),
+    *("met", "piece", "status", "what", "why"),
 }
 """Values that are sentences or words of ours. All others are names and numbers."""
 MAX_NESTED = 4  # clauses within clauses; a hostile text may seem to have thousands

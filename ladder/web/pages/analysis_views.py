@@ -111,7 +111,7 @@ class PositionPage(View):
             try:
                 placed = position_from(text)
             except BadPosition as error:
-                context["error"] = f"{error}."
+                context["error"] = str(error)
                 status = HTTPStatus.UNPROCESSABLE_ENTITY
             else:
                 context |= {
