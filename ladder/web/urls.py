@@ -103,6 +103,7 @@ urlpatterns = routes(
         ("puzzles/", puzzle_views.PuzzlesPage, "puzzles"),
         ("puzzles/today/", puzzle_views.TodayPage, "puzzle-today"),
         ("puzzles/<int:number>/", puzzle_views.PuzzlePage, "puzzle"),
+        ("puzzles/<int:number>/card.png", puzzle_views.PuzzleCard, "puzzle-card"),
         ("puzzles/<int:number>/turn.json", puzzle_views.PuzzleTurn, "puzzle-turn"),
         (
             "games/<int:pk>/analyse/",

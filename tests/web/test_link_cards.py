@@ -56,6 +56,7 @@ def test_every_kind_of_page_has_what_readers_of_links_need(data_dir: object) -> 
         f"/bots/{bot.slug}/": bot.name,
         f"/ladders/{show.season.ladder.slug}/": show.season.ladder.name,
         f"/tournaments/{cup.slug}/": cup.name,
+        "/puzzles/1/": "Torres puzzle 1",
     }
     browser = Client()
 

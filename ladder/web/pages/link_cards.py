@@ -13,6 +13,7 @@ from django.core.cache import cache
 from django.template.defaultfilters import pluralize
 
 from ladder.bots.models import Bot
+from ladder.extras.puzzles.collection import Puzzle
 from ladder.games import visibility as games
 from ladder.games.models import Game, GameStatus, Match, Seat
 from ladder.ratings import leaderboard
@@ -56,6 +57,22 @@ def game_card(game: Game) -> tuple[str, bytes]:
         title = f"Torres, game {game.pk}"
         frame = watching.final_frame(game, None)
         return cards.game_card(title, edition(game.match.ruleset), _names(game), frame)
+
+    return tag, _drawn_once(tag, draw, GAME_TTL_S)
+
+
+def puzzle_card(number: int, puzzle: Puzzle) -> tuple[str, bytes]:
+    """Return an ETag and the picture of a puzzle: its board, the seats, its level."""
+    digest = sha256(f"{number} {puzzle.line()}".encode()).hexdigest()
+    tag = f'"card-{digest[:32]}"'
+
+    def draw() -> bytes:
+        game = puzzle.game()
+        names = [f"Rival {rival}" for rival in range(1, game.rules.seats)]
+        names.insert(game.position.seat, "You")
+        note = f"{puzzle.level.capitalize()}: your last turn"
+        frame = frames.frame_of(game)
+        return cards.game_card(f"Torres puzzle {number}", note, names, frame)
 
     return tag, _drawn_once(tag, draw, GAME_TTL_S)
 

@@ -15,11 +15,12 @@ from django.views import View
 
 from engine.errors import IllegalAction
 from engine.game import TorresGame
+from ladder.common.http import conditional
 from ladder.extras.practice.position import Tentative, attempt
 from ladder.extras.practice.services import BadAnswer, check_shape
 from ladder.extras.puzzles.collection import Level, Puzzle, number_of_day, puzzles
 from ladder.web.api import problems
-from ladder.web.pages import practice_pages, watching
+from ladder.web.pages import link_cards, practice_pages, share_views, watching
 from torres.drawing import frames
 
 
@@ -78,6 +79,16 @@ class TodayPage(PuzzlePage):
 
     def get(self, request: HttpRequest, number: int = 0) -> HttpResponse:
         return super().get(request, number or _today())
+
+
+class PuzzleCard(View):
+    """A picture of a puzzle for links to it."""
+
+    def get(self, request: HttpRequest, number: int) -> HttpResponse:
+        card = link_cards.puzzle_card(number, _puzzle(number))
+        response = conditional(request, *card, "image/png")
+        response["Cache-Control"] = share_views.TABLES
+        return response
 
 
 class PuzzleTurn(View):
