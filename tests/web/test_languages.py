@@ -167,6 +167,28 @@ def test_the_viewer_speaks_the_language_of_its_page(page: Page) -> None:
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
+def test_choices_and_documents_look_as_in_english(page: Page) -> None:
+    page.set_extra_http_headers({"Accept-Language": "de"})
+
+    page.goto("/puzzles/1/")
+    choices = page.locator("#options button")
+    expect(choices.first).to_have_text("Den Zug beenden")
+    expect(choices.last).to_contain_text("Einen Punkt nehmen")
+
+    page.goto("/docs/protocol/")
+    widths = {}
+    for language in ("en", "de"):
+        page.set_extra_http_headers({"Accept-Language": language})
+        page.reload()
+        box = page.locator("article").bounding_box()
+        assert box is not None
+        widths[language] = box["width"]
+    assert widths["de"] == widths["en"]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_page_is_wider_than_a_small_phone(page: Page, language: str) -> None:
     show = factories.everything()
