@@ -1,4 +1,8 @@
-"""Why a position is wrong, as texts: the words of `engine.position_text`."""
+"""The reasons why the text of a position is wrong, which pages translate.
+
+`engine.position_text`, `position_check` and `rulesets` raise them in English, with the
+values in them. `stored_texts` finds the text of such a sentence.
+"""
 
 from django.utils.translation import gettext_noop as _
 

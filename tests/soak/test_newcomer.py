@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests import browser
 from tests.ops.running import environment, running_service
@@ -30,7 +30,7 @@ FIRST_RATED_GAME_MS = 300_000
 
 
 class Laps:
-    """Prints and keeps the time of each step since the last start."""
+    """Prints and returns the time of each step since the last start."""
 
     def __init__(self) -> None:
         self.restart()
@@ -44,11 +44,11 @@ class Laps:
         return seconds
 
 
-def read(page: Page, *texts: str | Locator) -> None:
-    """Take the time that a person needs for these texts."""
-    places = [page.locator(text) if isinstance(text, str) else text for text in texts]
-    words = sum(len(" ".join(place.all_inner_texts()).split()) for place in places)
-    assert words > 0, texts
+def read(page: Page, *selectors: str) -> None:
+    """Take the time that a person needs for the texts of these elements."""
+    texts = page.locator(", ".join(selectors)).all_inner_texts()
+    words = len(" ".join(texts).split())
+    assert words > 0, selectors
     page.wait_for_timeout(words / WORDS_PER_S * 1000)
 
 

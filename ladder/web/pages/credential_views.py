@@ -172,10 +172,10 @@ class PasswordSentPage(django_views.PasswordResetDoneView):
 
 
 class SetsPassword(MarksErrors):
-    """A form of Django with our texts.
+    """Gives Django's forms for passwords our labels, help and error.
 
-    Django's address readers formally in Spanish and German, and its Portuguese is from
-    Portugal.
+    Django's texts address readers formally in Spanish and German, and its Portuguese is
+    from Portugal.
     """
 
     def get_form(self, *args: Any) -> Any:

@@ -2,7 +2,7 @@
 
 const day = { month: "short", day: "numeric" };
 const clock = { hour: "2-digit", minute: "2-digit" };
-// The page has a language, and the browser often knows of which country.
+// Take the reader's variant of the page's language, for example British English.
 const { lang } = document.documentElement;
 const locale = navigator.languages.find((each) => each.split("-")[0] === lang) ?? lang;
 const thisYear = new Intl.DateTimeFormat(locale, { ...day, ...clock });

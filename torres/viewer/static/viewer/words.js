@@ -15,7 +15,7 @@ const CARDS = {
   regroup: [gettext_noop("Regroup"), gettext_noop("A knight goes beside another one of yours, not higher.")],
   door_up: [gettext_noop("Door up"), gettext_noop("A knight walks through a castle and leaves one higher.")],
 };
-// What a player does by an action, and the same as a choice of the reader.
+// Each action as a report about a player, and as a choice of the reader.
 const ACTIONS = {
   found: [gettext_noop("puts a start block on %(space)s"), gettext_noop("Put a start block on %(space)s")],
   enter: [gettext_noop("enters on %(space)s"), gettext_noop("Enter on %(space)s")],
@@ -40,7 +40,7 @@ const ACTIONS = {
     gettext_noop("Keep “%(card)s”, put the others under the deck"),
   ],
 };
-// The same for playing a card.
+// Each card that is played, in the same two forms.
 const PLAYS = {
   ap6: [gettext_noop("plays a card: 6 action points in all"), gettext_noop("Card: 6 action points in all")],
   ap7: [gettext_noop("plays a card: 7 action points in all"), gettext_noop("Card: 7 action points in all")],
