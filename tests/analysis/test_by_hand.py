@@ -81,10 +81,10 @@ def test_a_story_by_hand_is_paid_from_the_same_budget() -> None:
     work.work_off()
     finished()
 
-    for seconds, allowed in ((190, False), (210, True)):
+    for seconds, allowed in ((19_000, False), (21_000, True)):
         story_at = timezone.now() - timedelta(seconds=seconds)
         begun = PracticeGame.objects.filter(story_at__isnull=False)
-        begun.update(story_cpu_s=10, story_at=story_at)
+        begun.update(story_cpu_s=1000, story_at=story_at)
 
         assert stories.budget_allows() == ANALYSE_GAMES.is_due() == allowed
 

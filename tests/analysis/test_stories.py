@@ -74,8 +74,8 @@ def test_a_story_is_paid_for_by_the_time_that_passes() -> None:
         make_match(*bots)
 
     work.work_off()
-    Analysis.objects.update(cpu_s=10)
-    for seconds, count in ((190, 1), (210, 2)):
+    Analysis.objects.update(cpu_s=1000)
+    for seconds, count in ((19_000, 1), (21_000, 2)):
         created_at = timezone.now() - timedelta(seconds=seconds)
         Analysis.objects.update(created_at=created_at)
         assert ANALYSE_GAMES.is_due() == (count == 2)
