@@ -9,12 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from torres.cli.doctor import doctor
+from torres.runner.protocol import Limits
 from torres.runner.sandbox import (
     Control,
+    Sandbox,
     SandboxReport,
     SandboxUnavailable,
     open_sandbox,
+    probing,
 )
+from torres.runner.sandbox.api import Program, Running
 from torres.runner.sandbox.landlock import MIN_VERSION_SHARED_UID
 from torres.runner.sandbox.opening import _level, probe
 from torres.runner.zygote.landlock import version as landlock_version
@@ -35,6 +39,34 @@ def test_every_control_is_tried_and_held_at_level_full(full) -> None:
     assert {control.name for control in report.controls} == CONTROLS
     assert [control for control in report.controls if not control.held] == []
     assert report.level == "full"
+
+
+class EndsEarlyOnce:
+    """A sandbox whose first bot ends after the first attempt."""
+
+    def __init__(self, sandbox: Sandbox, line: str) -> None:
+        self._sandbox = sandbox
+        self._lines = [line]
+        self.level = sandbox.level
+
+    def start(self, program: Program, limits: Limits) -> Running:
+        if self._lines:
+            argv = ("/usr/bin/printf", "%s\\n", self._lines.pop())
+            program = Program(probing.FILES, "bot.py", "executable", argv)
+        return self._sandbox.start(program, limits)
+
+    def close(self) -> None:
+        """Leave the sandbox open, because other tests use it."""
+
+
+@pytest.mark.sandbox
+def test_attempts_that_do_not_end_are_made_once_more(full: Sandbox) -> None:
+    first = json.dumps({"name": "network", "held": False, "how": "of the first bot"})
+
+    controls = probing.try_controls(EndsEarlyOnce(full, first))
+
+    assert {control.name for control in controls} < CONTROLS
+    assert [control for control in controls if not control.held] == []
 
 
 def test_the_exit_code_says_whether_the_configured_level_is_reached(

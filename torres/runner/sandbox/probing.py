@@ -53,6 +53,7 @@ _CONTROLS = {
     "process_limit": ("process limit", "control groups, or Linux 5.14, are needed"),
 }
 """For each attempt of probes/bot.py: the name of the control, and the cure."""
+_UNFINISHED = "the attempt did not end"
 NEED_CGROUPS = "control groups"
 """The cure of a control that needs control groups; ``opening`` says how to get them."""
 START = "sandbox start"
@@ -81,7 +82,19 @@ def can_start(sandbox: Sandbox) -> bool:
 
 
 def _try_attempts(sandbox: Sandbox) -> list[Control]:
-    """Let probes/bot.py make its attempts, and return what came of each."""
+    """Let a bot make its attempts, and another one if they did not all end.
+
+    The kernel of gVisor sometimes hangs when the host refuses it a thread. A worker
+    keeps its report for as long as it runs, so a hang must not decide its level.
+    """
+    controls = _make_attempts(sandbox)
+    if any(control.how == _UNFINISHED for control in controls):
+        return _make_attempts(sandbox)
+    return controls
+
+
+def _make_attempts(sandbox: Sandbox) -> list[Control]:
+    """Let probes/bot.py make its attempts; return a control for each."""
     key = secrets.token_hex(8)
     os.environ["TORRES_PROBE"] = key
     with (
@@ -120,7 +133,7 @@ def _unfinished(output: str, *, at_limit: bool) -> list[Control]:
     return [
         Control(name, held=True, how="the bot ended at its limit")
         if key == "process_limit" and at_limit
-        else Control(name, held=False, how="the attempt did not end", cure=cure)
+        else Control(name, held=False, how=_UNFINISHED, cure=cure)
         for key, (name, cure) in _CONTROLS.items()
         if f'"{key}"' not in output
     ]
