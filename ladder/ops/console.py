@@ -1,6 +1,8 @@
 """Text for the terminal: finished games, the leaderboard, and results of checks."""
 
+import select
 import sys
+from contextlib import suppress
 
 from ladder.games.models import Game, Seat
 from ladder.games.selectors import GameTally
@@ -15,6 +17,18 @@ def say(line: str = "") -> None:
         print(line, flush=True)
     except BrokenPipeError:
         sys.stdout = None
+
+
+def say_or_drop(line: str = "") -> None:
+    """Print a line, or drop it if nobody reads the output: this never waits.
+
+    A pipe that is full, or a terminal that was paused, would otherwise hold up the
+    process, which could then neither restart its parts nor stop.
+    """
+    with suppress(AttributeError, OSError, ValueError):  # no output, or no descriptor
+        if not select.select([], [sys.stdout], [], 0)[1]:
+            return
+    say(line)
 
 
 def game_line(game: Game) -> str:

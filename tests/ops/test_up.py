@@ -1,5 +1,6 @@
 """`manage.py up` is started, stopped and killed as an operator would do it."""
 
+import fcntl
 import os
 import random
 import signal
@@ -230,3 +231,20 @@ def test_neither_repeated_kills_nor_a_closed_output_lose_a_game(data):
 
     assert service.wait(timeout=120) == 0
     assert "dead                     0" in sound_totals(data)
+
+
+@pytest.mark.slow
+def test_an_output_that_nobody_reads_does_not_hold_it_up(data):
+    unread, full = os.pipe()
+    fcntl.fcntl(full, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(full, b"x" * 3900)  # the first line has room, and few others
+    words = ["--once", "--games", "5"]
+    service = subprocess.Popen([*MANAGE, "up", *words], env=data, stdout=full)
+    _started.append(service)
+    os.close(full)
+
+    ended = service.wait(timeout=120)
+    os.close(unread)
+
+    assert ended == 0
+    sound_totals(data)

@@ -110,7 +110,9 @@ class Command(ServiceCommand):
                 other.start()
             limit = options["games"] if options["once"] else None
             _show(ladder, (web, *others), stop, limit, banner)
-            console.say("Stopping. Games that run are played again at the next start.")
+            console.say_or_drop(
+                "Stopping. Games that run are played again at the next start."
+            )
         finally:
             for part in reversed(parts):
                 part.stop()
@@ -125,9 +127,9 @@ class Command(ServiceCommand):
         while rater.fold(season.pk):
             pass
         for line in ["", *console.leaderboard_lines(season)]:
-            console.say(line)
+            console.say_or_drop(line)
         tally = games.tally()
-        console.say(f"\n{console.tally_line(tally)}")
+        console.say_or_drop(f"\n{console.tally_line(tally)}")
         if tally.missing:
             raise CommandError(
                 f"The totals do not add up: {tally.missing} games are missing."
@@ -208,12 +210,12 @@ def _show(
     shown = 0
     while not stop.is_set():
         for game in results.take():
-            console.say(console.game_line(game))
+            console.say_or_drop(console.game_line(game))
             shown += 1
             if shown % GAMES_PER_LEADERBOARD == 0:
                 board = console.leaderboard_lines(ladder.seasons.latest("number"))
                 for line in [*board, *banner]:
-                    console.say(line)
+                    console.say_or_drop(line)
         connection.close_if_unusable_or_obsolete()
         for part in supervised:
             part.start()
