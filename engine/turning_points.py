@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, NotRequired, TypedDict
 
-from engine.analysis import WIDTH, Outlook, Policy, reshuffled
+from engine.analysis import Outlook, Policy, reshuffled
 from engine.better_turns import BetterTurn, best_alternative
 from engine.errors import EngineError, IllegalAction
 from engine.game import TorresGame
@@ -32,10 +32,15 @@ FIRST_GAMES = 4
 BEST = 8
 """The alternatives that get all games, besides the one that was played."""
 MAX_TURNING_POINTS = 5
-CLOSER = 4
+TURN_WIDTH = 2
+"""The beam of the policy that compares turns. It finds good turns that one of a single
+position misses, and takes less than twice its time."""
+CLOSER = 3
 """The outlooks around the largest swings get this many times the games."""
-COMPARED_SWINGS = 3
-COMPARED_LOSSES = 4
+ROUNDS = 2
+"""Swings that were large by chance get smaller, and others are then the largest."""
+COMPARED_SWINGS = 2
+COMPARED_LOSSES = 3
 """More losses than gains are looked at closely: a story names the worst turn."""
 CLEAR = 2.0
 """A swing is clear if it exceeds this many standard errors."""
@@ -130,26 +135,28 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     starts, game = _turn_starts(document)
     if not game.over:
         raise EngineError("the game is not over; only a finished game can be analysed")
-    policy = Policy(game.rules)
+    policy = Policy(game.rules, TURN_WIDTH)
     course = [_outlook(policy, start, games) for start in starts]
-    result = _result(game)
-    swings = _swings(starts, [*course, result], game.ply)
-    for index in _near_the_largest(swings):
-        course[index] = _outlook(policy, starts[index], CLOSER * games)
-    course.append(result)
+    course.append(_result(game))
     swings = _swings(starts, course, game.ply)
+    done = {len(starts)}  # the result
+    for _ in range(ROUNDS):
+        for index in _near_the_largest(swings) - done:
+            course[index] = _outlook(policy, starts[index], CLOSER * games)
+            done.add(index)
+        swings = _swings(starts, course, game.ply)
     points = turning_points(swings)
     losses = [index for index in points if swings[index]["chance"] < 0]
     better = [_better(policy, starts[i], course[i + 1], games) for i in sorted(losses)]
     return {
         "format": FORMAT,
         "games": games,
-        "width": WIDTH,
+        "width": TURN_WIDTH,
         "turns": _turns(starts, course, game),
         "swings": swings,
         "turning_points": points,
         "better": [turn for turn in better if turn is not None],
-        "luck": luck_of(document, games, policy),
+        "luck": luck_of(document, games),
     }
 
 
@@ -194,13 +201,12 @@ def _outlook(policy: Policy, start: _TurnStart, games: int) -> Outlook:
     )
 
 
-def _near_the_largest(swings: Sequence[Swing]) -> list[int]:
-    """Return the turns at which more games are played: those beside large swings."""
+def _near_the_largest(swings: Sequence[Swing]) -> set[int]:
+    """Return the positions that get more games: those beside large swings."""
     by_size = sorted(range(len(swings)), key=lambda i: -abs(swings[i]["chance"]))
     by_loss = sorted(range(len(swings)), key=lambda i: swings[i]["chance"])
     largest = {*by_size[:COMPARED_SWINGS], *by_loss[:COMPARED_LOSSES]}
-    both = largest | {index + 1 for index in largest}
-    return sorted(index for index in both if index < len(swings))
+    return largest | {index + 1 for index in largest}
 
 
 def _turns(

@@ -3,7 +3,8 @@
 `python -m tests.bench stories [GAMES]` plays games between house bots of different
 strength: GAMES at each of four tables of two seats, and half as many at a table of
 three and one of four. The analysis of each game is compared with an independent one:
-other random numbers, a wider beam and more games. 30 games take an hour of a core.
+other random numbers, a beam of four positions instead of two, and more games.
+30 games take 20 minutes of a core.
 """
 
 import json
@@ -29,7 +30,7 @@ from engine.moves import BUY, END, TURN
 from engine.notation import text
 from engine.replay import play_again
 from engine.replay_format import open_game
-from engine.turning_points import CLEAR, Swing, analyse
+from engine.turning_points import CLEAR, analyse
 
 TORRES = Path(sys.executable).with_name("torres")
 TABLES = (
@@ -40,11 +41,13 @@ TABLES = (
     ("climber", "greedy", "searcher"),
     ("climber", "greedy", "searcher", "banker"),
 )
-WIDTH = 2
-FIRST_GAMES = 24  # of the narrow beam
-GAMES = 96
-COMPARED = 4
-"""The turns with the largest drops at first, which get all games."""
+FIRST_WIDTH = 2
+WIDTH = 4
+FIRST_GAMES = 24
+ROUNDS = ((4, 48), (2, 96))
+"""The turns with the largest drops, and the games at each with the widest beam."""
+BETTER_GAMES = 48
+"""The games from a better turn and from the one that was played."""
 
 
 class Drop(NamedTuple):
@@ -58,14 +61,12 @@ class StoryFigures(NamedTuple):
     """One story: its cost, and what the independent evaluation says.
 
     `named` and `largest` are the drops of the turn that the story names, and of the
-    worst one. `repeats` tells whether the evaluation finds this turn again with other
-    random numbers. `gains` tells by how much the better turns are better.
+    worst one. `gains` tells by how much the better turns are better.
     """
 
     seats: int
     cpu_s: float
     is_largest: bool
-    repeats: bool
     named: Drop | None
     largest: Drop
     gains: list[float]
@@ -87,23 +88,19 @@ def play(bots: Sequence[str], games: int, folder: Path) -> list[Path]:
 def figures(path: Path) -> StoryFigures:
     """Compute the story of a game, and evaluate it independently."""
     replay = json.loads(path.read_bytes())
-    judge, again = GameJudge(replay, "judge"), GameJudge(replay, "again")
-    drops = judge.largest_drops()
-    others = again.largest_drops()
     began = time.process_time()
     story = analyse(replay)
     cpu_s = time.process_time() - began
     losses = [story["swings"][index] for index in story["turning_points"]]
-    named = next((swing for swing in losses if swing["chance"] < 0), None)
-    if named is not None and named["ply"] not in drops:
-        drops[named["ply"]] = judge.drop(named)
+    named = next((swing["ply"] for swing in losses if swing["chance"] < 0), None)
+    judge = GameJudge(replay)
+    drops = judge.largest_drops(named)
     worst = max(drops, key=lambda ply: drops[ply].chance)
     return StoryFigures(
         seats=replay["seats"],
         cpu_s=cpu_s,
-        is_largest=named is not None and named["ply"] == worst,
-        repeats=max(others, key=lambda ply: others[ply].chance) == worst,
-        named=named and drops[named["ply"]],
+        is_largest=named == worst,
+        named=None if named is None else drops[named],
         largest=drops[worst],
         gains=[judge.gain(turn) for turn in story["better"]],
     )
@@ -112,12 +109,12 @@ def figures(path: Path) -> StoryFigures:
 class GameJudge:
     """Evaluates the turns of a game with other random numbers than its story."""
 
-    def __init__(self, replay: dict[str, Any], seed: str) -> None:
-        self._seed = seed
+    def __init__(self, replay: dict[str, Any]) -> None:
         rules = open_game(replay).rules
-        self._narrow, self._policy = Policy(rules), Policy(rules, WIDTH)
-        self._turns = analyse(replay, 1)["swings"]  # for the borders of the turns
-        plies = {ply for turn in self._turns for ply in (turn["ply"], turn["end"])}
+        self._first, self._policy = Policy(rules, FIRST_WIDTH), Policy(rules, WIDTH)
+        turns = analyse(replay, 1)["swings"]  # for the borders of the turns
+        self._turns = {turn["ply"]: turn for turn in turns}
+        plies = {ply for turn in turns for ply in (turn["ply"], turn["end"])}
         self._starts: dict[int, Position] = {}
 
         def watch(game: TorresGame, _: str) -> None:
@@ -127,28 +124,27 @@ class GameJudge:
         game = play_again(replay, watch)
         self._starts[game.ply] = game.position.copy()
 
-    def largest_drops(self) -> dict[int, Drop]:
-        """Return the turns that cost most, by their ply."""
-        first = {
-            ply: self._outlook(self._narrow, ply, FIRST_GAMES) for ply in self._starts
-        }
+    def largest_drops(self, named: int | None) -> dict[int, Drop]:
+        """Return the drops of the turns that cost most, and of the named one, by ply.
 
-        def change(turn: Swing) -> float:
-            seat = turn["seat"]
-            return first[turn["end"]].chances[seat] - first[turn["ply"]].chances[seat]
+        Fewer and fewer turns get more and more games. The named one gets them all.
+        """
+        drops = {ply: self._drop(self._first, ply, FIRST_GAMES) for ply in self._turns}
+        for count, games in ROUNDS:
+            worst = sorted(drops, key=lambda ply: -drops[ply].chance)[:count]
+            chosen = {*worst, *(() if named is None else (named,))}
+            drops = {ply: self._drop(self._policy, ply, games) for ply in chosen}
+        return drops
 
-        worst = sorted(self._turns, key=change)[:COMPARED]
-        return {turn["ply"]: self.drop(turn) for turn in worst}
-
-    def drop(self, turn: Swing) -> Drop:
-        before = self._outlook(self._policy, turn["ply"], GAMES)
-        after = self._outlook(self._policy, turn["end"], GAMES)
+    def _drop(self, policy: Policy, ply: int, games: int) -> Drop:
+        turn = self._turns[ply]
+        before = self._outlook(policy, ply, games)
+        after = self._outlook(policy, turn["end"], games)
         return _difference(before, after, turn["seat"])
 
     def gain(self, turn: BetterTurn) -> float:
         """Return by how much a turn is better than the one that was played."""
         position = self._starts[turn["ply"]]
-        [played] = [each for each in self._turns if each["ply"] == turn["ply"]]
 
         def start(rng: Random) -> Position:
             world = reshuffled(position, rng)
@@ -161,13 +157,14 @@ class GameJudge:
                 world.perform(END << 16)
             return world
 
-        better = self._policy.outlook(start, GAMES, f"{self._seed} {GAMES}")
-        after = self._outlook(self._policy, played["end"], GAMES)
+        better = self._policy.outlook(start, BETTER_GAMES, f"judge {BETTER_GAMES}")
+        end = self._turns[turn["ply"]]["end"]
+        after = self._outlook(self._policy, end, BETTER_GAMES)
         return _difference(better, after, position.seat).chance
 
     def _outlook(self, policy: Policy, ply: int, games: int) -> Outlook:
         start = partial(reshuffled, self._starts[ply])
-        return policy.outlook(start, games, f"{self._seed} {games}")
+        return policy.outlook(start, games, f"judge {games}")
 
 
 def _difference(before: Outlook, after: Outlook, seat: int) -> Drop:
@@ -209,7 +206,5 @@ def _lines(part: Sequence[StoryFigures]) -> Iterator[str]:
     costs = sorted(one.cpu_s for one in part)
     yield f"{len(part)} games, {len(named)} with a named turn"
     yield f"the largest drop: {right} of {len(named)}, or not clearly smaller: {near}"
-    again = sum(one.repeats for one in part)
-    yield f"the evaluation repeats its own largest drop: {again} of {len(part)}"
     yield f"better turns that are better: {sum(g > 0 for g in gains)} of {len(gains)}"
     yield f"CPU: {fmean(costs):.1f} s on average, {costs[-1]:.1f} s at most"
