@@ -2,8 +2,10 @@
 
 A catalogue is ladder/locale/LANGUAGE/LC_MESSAGES/DOMAIN.po: the domain `django` has the
 texts of templates and Python, `djangojs` those of scripts. This program adds new texts
-without a translation, and removes those that no page has any more. The beginning of a
-catalogue, with its glossary, stays as it is. No position in a file and no date is
+without a translation, and removes those that no page has any more. Sentences with
+values, which services and `torres` write, stand only in catalogues (`CONTEXT`): add one
+to a catalogue, and this program adds it to the others. The beginning of a catalogue,
+with its glossary, stays as it is. No position in a file and no date is
 written, so that a change shows only what it translates.
 """
 
@@ -26,6 +28,7 @@ from engine.editions import PRESETS
 from engine.faults import Fault
 from engine.moves import Decision
 from engine.rulesets import SWITCHES
+from ladder.common.stored_texts import CONTEXT
 from torres.checking.causes import CAUSES
 from torres.checking.findings import Severity
 from torres.formats.config import Format, TieBreak
@@ -85,7 +88,15 @@ def collected(domain: str) -> Catalog:
     if domain == "django":
         for sentence in chain(_findings(), _words(), _editions(), _acts()):
             catalogue.add(sentence)
+        for sentence in _sentences():
+            catalogue.add(sentence, context=CONTEXT)
     return catalogue
+
+
+def _sentences() -> Iterator[str]:
+    """Yield the sentences that stand in any catalogue."""
+    for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
+        yield from (each.id for each in read(path) if each.context == CONTEXT)
 
 
 def _findings() -> Iterator[str]:

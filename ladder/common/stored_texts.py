@@ -1,68 +1,18 @@
-"""English sentences of rows and of `torres`, in the reader's language.
+"""English sentences of rows, services and `torres`, in the reader's language.
 
 Rows, the API and the command have their sentences in English, with the values in them.
-A page finds the text from which such a sentence was made, and translates that.
+The catalogues have the texts of these sentences, with the context "sentence". A page
+finds the text from which a sentence was made, and translates that.
 """
 
 import re
 from functools import lru_cache
 
-from django.utils.translation import get_language, gettext, gettext_noop as _
+from babel.messages.mofile import read_mo
+from django.conf import settings
+from django.utils.translation import get_language, gettext, pgettext
 
-from ladder.common.action_texts import REASONS
-from ladder.common.position_texts import MISTAKES
-from ladder.common.refusal_texts import REFUSALS
-
-SENTENCES = (
-    # Refusals of accounts.
-    _(
-        "This link is not valid. It has expired, or a newer one was used. Ask for a new"
-        " one on the page of your account."
-    ),
-    # Findings of checks.
-    _("It plays with %(good)s seats and fails with %(bad)s: %(cause)s"),
-    _("It plays %(good)s and fails in %(bad)s: %(cause)s"),
-    _(
-        "Read `seats` in hello: lists by seat have that many entries, and another seat"
-        " may forfeit. %(cure)s"
-    ),
-    _(
-        "Read `ruleset` and `switches` in hello, and let `decision` and `legal` say"
-        " what is possible. %(cure)s"
-    ),
-    _("%(name)s is not installed here, and its first line names it."),
-    _("A source file is %(encoding)s, which its language does not read."),
-    _(
-        "It holds packages that do not run with Python %(version)s on this system and"
-        " processor."
-    ),
-    _("Measure CPU time: %(clocks)s. Otherwise a busy machine makes it hurry."),
-    # Verdicts of comparisons.
-    _("%(new)s is better than %(old)s."),
-    _("%(new)s is worse than %(old)s."),
-    _("No difference: %(new)s is not better than %(old)s by %(nelo)s nElo."),
-    _("Undecided: more blocks are needed."),
-    # Notes of entrants in standings.
-    _("rank %(rank)s in group %(group)s"),
-    _("eliminated in round %(round)s, decided by %(why)s"),
-    _("wins the tournament"),
-    _("still in"),
-    # Why the matchmaker made a match.
-    _("%(bot)s was next in line (%(games)s games, %(fresh)s with this upload)"),
-    _("%(bot)s was next in line (%(games)s games)"),
-    _(
-        "%(bot)s is %(points)s points apart; %(head)s beats it with a probability of"
-        " %(chance)s, and the game should give %(nats)s nats of information; they"
-        " %(met)s"
-    ),
-    _("have not met lately"),
-    _("have met once lately"),
-    _("have met %(times)s times lately"),
-    *REASONS,
-    *REFUSALS,
-    *MISTAKES,
-)
-"""Sentences with values. The first pattern that fits is taken."""
+CONTEXT = "sentence"
 CLAUSES = {
     *("act", "after", "another", "bad", "before", "cause", "cure", "done", "good"),
     *("met", "piece", "status", "what", "why"),
@@ -70,6 +20,7 @@ CLAUSES = {
 """Values that are sentences or words of ours. All others are names and numbers."""
 MAX_NESTED = 4  # clauses within clauses; a hostile text may seem to have thousands
 PLACE = re.compile(r"%\\\((\w+)\\\)s")
+GAP = re.compile(r"%\(\w+\)s")
 
 
 def translated(text: str) -> str:
@@ -89,7 +40,7 @@ def _translated(text: str, nested: int) -> str:
     for sentence, pattern in _patterns():
         found = pattern.fullmatch(text)
         if found:
-            return gettext(sentence) % {
+            return pgettext(CONTEXT, sentence) % {
                 name: _part(value, nested - 1) if name in CLAUSES else value
                 for name, value in found.groupdict().items()
             }
@@ -109,10 +60,24 @@ def _part(text: str, nested: int) -> str:
 
 @lru_cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Return the patterns of all sentences, the ones with the most own text first.
+
+    Every catalogue has the same sentences. One that is not compiled has none.
+    """
+    folder = settings.LOCALE_PATHS[0] / str(get_language()) / "LC_MESSAGES"
+    try:
+        with (folder / "django.mo").open("rb") as file:
+            known = [str(text.id) for text in read_mo(file) if text.context == CONTEXT]
+    except FileNotFoundError:
+        return []
     return [
         (sentence, re.compile(PLACE.sub(_group, re.escape(sentence)), re.DOTALL))
-        for sentence in SENTENCES
+        for sentence in sorted(known, key=_own_length, reverse=True)
     ]
+
+
+def _own_length(sentence: str) -> int:
+    return len(GAP.sub("", sentence))
 
 
 def _group(place: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Every refusal that a person meets on a page is translated.
 
 The sentences are read from the code that raises them, with a number for each value: a
-new refusal, or another wording, has to be in `refusal_texts`, too.
+new refusal, or another wording, has to be in the catalogues, too.
 """
 
 import ast

@@ -26,6 +26,14 @@ def test_a_sentence_keeps_its_values() -> None:
     assert german(text) == "bot-1 war an der Reihe (12 Partien, 3 mit diesem Upload)"
 
 
+def test_the_text_with_the_most_words_in_common_is_translated() -> None:
+    text = "There is no bot “nobody”. Choose one from the list of bots."
+
+    assert german(text) == (
+        "Es gibt keinen Bot „nobody“. Einen aus der Liste der Bots wählen."
+    )
+
+
 def test_a_sentence_in_a_sentence_is_translated() -> None:
     text = "It plays with 2 seats and fails with 3 and 4: it ended with an error."
 
