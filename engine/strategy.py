@@ -4,17 +4,22 @@
 was set by hand. `champion` has learned weights.
 """
 
+import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from random import Random
+from typing import Any, TypeVar
 
 from engine.evaluation import Evaluator, Weights
 from engine.kernel import Position
-from engine.moves import BUY, CARD_NAMES, END, KEEP, KING_DUE
+from engine.moves import BUY, CARD_NAMES, END, KEEP, KEEPING, KING_DUE, TURN
 from engine.notation import text
 from engine.playouts import average_leads
-from engine.rulesets import PHASES, Rules
+from engine.rulesets import PHASES, Rules, resolve
+from engine.search import position_of
 from engine.turns import Turn, TurnSearch
 
 # The value of a castle point, by phase: it will score again at the end of each later
@@ -221,3 +226,63 @@ def best_by_random_games(
             break
         games *= 2
     return totals.index(max(totals))
+
+
+Guess = Callable[[], Position]
+"""Returns a position that agrees with all that a seat can see."""
+
+
+def answer(
+    message: Mapping[str, Any],
+    rules: Rules,
+    rng: Random,
+    plan: Callable[[Position, Guess, float], Sequence[int]],
+    seconds: tuple[float, float],
+) -> list[str]:
+    """Return the answer to a question.
+
+    `plan` returns the moves of a turn. It takes a guess, a function that returns other
+    guesses, and the time at which it has to end. `seconds` are the CPU time for a turn,
+    and the one for rare questions, about which random games decide.
+    """
+    legal: list[str] = message["legal"]
+    if len(legal) == 1:
+        return legal
+    now = time.process_time()
+    guess = partial(position_of, rules, message["decision"], message["state"], rng=rng)
+    position = guess()
+    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
+        ends = now + seconds[1]
+        return [legal[best_by_random_games(guess, message["state"]["seat"], rng, ends)]]
+    return actions_of(position, plan(position, guess, now + seconds[0])) or legal[:1]
+
+
+Mind = TypeVar("Mind")
+
+
+def speak(
+    name: str,
+    prepare: Callable[[Rules], Mind],
+    choose: Callable[[Mapping[str, Any], Mind, Random], list[str]],
+) -> None:
+    """Speak the protocol: hello, decide … decide, end.
+
+    `choose` answers a question with what `prepare` has made of the rules of the game.
+    """
+    rng = Random()  # noqa: S311 - a bot, whose seed the referee gives
+    for line in sys.stdin:
+        message = json.loads(line)
+        reply: dict[str, object] = {"type": "ready", "name": name}
+        match message["type"]:
+            case "hello":
+                mind = prepare(
+                    resolve(message["ruleset"], message["seats"], message["switches"])
+                )
+                rng.seed(message["seed"])
+            case "decide":
+                reply = {"actions": choose(message, mind, rng)}
+            case "end":
+                break
+            case _:
+                continue
+        print(json.dumps(reply), flush=True)  # noqa: T201 - a bot answers by printing

@@ -9,7 +9,7 @@ import pytest
 from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.moves import BUY, KEEP
-from engine.strategy import in_order
+from engine.strategy import actions_of, in_order
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -62,7 +62,7 @@ def test_the_first_purchase_ends_the_answer_and_comes_last() -> None:
     assert len(mixed) > 20
     for turn in mixed:
         moves = in_order(turn.moves)
-        words = BOT.actions_of(game.position.copy(), moves)
+        words = actions_of(game.position.copy(), moves)
         assert words.index("buy") == len(words) - 1 == len(moves) - 1
         assert not any(word.startswith("keep") for word in words)
         after = game.copy()

@@ -8,6 +8,7 @@ import pytest
 from engine.editions import PRESETS
 from engine.game import TorresGame
 from engine.moves import BUY
+from engine.strategy import actions_of
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -63,7 +64,7 @@ def test_a_purchase_ends_the_answer_and_comes_after_the_other_actions() -> None:
     assert not any(BUY << 16 in moves for _, moves, _ in candidates)
     assert len({(moves, buys) for _, moves, buys in candidates}) == len(candidates)
     _, moves, _ = candidates[0]
-    words = BOT.actions_of(game.position.copy(), [*moves, BUY << 16])
+    words = actions_of(game.position.copy(), [*moves, BUY << 16])
     assert words[-1] == "buy"
     assert len(words) == len(moves) + 1
 

@@ -7,6 +7,7 @@ import pytest
 
 from engine.editions import PRESETS
 from engine.moves import BUY
+from engine.strategy import actions_of
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -47,7 +48,7 @@ def test_nothing_follows_a_purchase() -> None:
     seat = game.position.copy()
     moves = [move for move in seat.legal() if move >> 16 == BUY]
 
-    assert BOT.actions_of(seat, moves) == ["buy"]
+    assert actions_of(seat, moves) == ["buy"]
 
 
 def test_it_keeps_to_its_share_of_the_clock() -> None:

@@ -1,12 +1,20 @@
-"""Learned weights: which numbers a turn searches with."""
+"""The parts that strong house bots share: learned weights, answers, the protocol."""
+
+import io
+import json
+import math
+import sys
+from random import Random
+from typing import Any
 
 import pytest
 
+from engine import TorresGame, derive
 from engine.evaluation import Evaluator
 from engine.kernel import Position
 from engine.moves import KING_DUE
 from engine.rulesets import resolve
-from engine.strategy import LearnedSearches
+from engine.strategy import LearnedSearches, answer, speak
 from tests.engine.factories import position
 
 PROMISE = [{"ap": 1.0}] * 4
@@ -55,3 +63,60 @@ def test_the_king_is_put_for_the_next_phase() -> None:
 
     assert searches.of(on) is searches.of(at(2, 1, 0))
     assert searches.of(on) is not searches.of(at(1, 4, 1))
+
+
+def question(game: TorresGame) -> dict[str, Any]:
+    return {
+        "decision": game.decision,
+        "state": game.state(game.seat),
+        "legal": game.legal(),
+    }
+
+
+def new_game() -> TorresGame:
+    rules = resolve("yucata", 2)
+    return TorresGame(rules, derive(rules, "answers"))
+
+
+def test_a_turn_is_planned_and_other_questions_are_not() -> None:
+    game, planned = new_game(), []
+
+    def plan(position: Position, guess: Any, ends: float) -> list[int]:
+        assert ends == math.inf
+        assert position.legal() == guess().legal()
+        planned.append(game.decision)
+        return position.legal()[:1] if len(planned) == 1 else []
+
+    while game.decision != "turn":
+        for action in answer(
+            question(game), game.rules, Random(1), plan, (math.inf, 0.0)
+        ):
+            game.play(action)
+    first = answer(question(game), game.rules, Random(1), plan, (math.inf, 0.0))
+    second = answer(question(game), game.rules, Random(1), plan, (math.inf, 0.0))
+
+    assert planned == ["turn", "turn"]
+    assert first[0] in game.legal()
+    assert second[0] in game.legal()
+
+
+def test_a_question_with_one_action_needs_no_rules() -> None:
+    only: dict[str, Any] = {"legal": ["end"]}
+
+    assert answer(only, None, None, None, (0, 0)) == ["end"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("end", ['{"type":"end"}\n{"type":"decide"}\n', ""])
+def test_a_bot_speaks_the_protocol(
+    end: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hello = {"type": "hello", "ruleset": "yucata", "seats": 3, "switches": {}}
+    lines = [hello | {"seed": "s"}, {"type": "news"}, {"type": "decide", "n": 7}]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text + end))
+    speak("b", lambda rules: rules.seats, lambda m, seats, _: [f"{m['n']} {seats}"])
+
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+        {"type": "ready", "name": "b"},
+        {"actions": ["7 3"]},
+    ]

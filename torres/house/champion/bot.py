@@ -17,22 +17,12 @@ All time is CPU time, because that is what the ladder charges.
 """
 
 import json
-import random
-import sys
 import time
 from pathlib import Path
 
-from engine import resolve
-from engine.moves import BUY, END, KEEPING, KING_DUE, OVER, TURN
+from engine.moves import BUY, END, KING_DUE, OVER, TURN
 from engine.rulesets import MIN_SEATS
-from engine.search import position_of
-from engine.strategy import (
-    LearnedSearches,
-    RoundSearches,
-    actions_of,
-    best_by_random_games,
-    in_order,
-)
+from engine.strategy import LearnedSearches, RoundSearches, answer, in_order, speak
 
 LEARNED = json.loads(Path(__file__).with_name("weights.json").read_text())
 MOVE_SHARE = 0.3  # of the time that is left for this turn
@@ -147,44 +137,15 @@ class Planner:
 
 def choose(message, planner, rng):
     """Return the actions of this answer."""
-    legal = message["legal"]
-    if len(legal) == 1:
-        return legal
     clock = message["clock"]
-    left_ms = MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]
-    state = message["state"]
+    left_s = (MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]) / 1000
+    seconds = (min(MAX_S, left_s), min(SETUP_S, left_s))
 
-    def guess():
-        """Return a position that agrees with all that this seat can see."""
-        return position_of(planner.rules, message["decision"], state, rng=rng)
+    def plan_turn(position, guess, ends):
+        return planner.plan(guess, ends)
 
-    now = time.process_time()
-    position = guess()
-    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        ends = now + min(SETUP_S, left_ms / 1000)
-        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
-    ends = now + min(MAX_S, left_ms / 1000)
-    return actions_of(position, planner.plan(guess, ends)) or legal[:1]
-
-
-def main():
-    """Speak the protocol: hello, decide … decide, end."""
-    rng = random.Random()
-    planner = None
-    for line in sys.stdin:
-        message = json.loads(line)
-        if message["type"] == "hello":
-            planner = Planner(
-                resolve(message["ruleset"], message["seats"], message["switches"])
-            )
-            rng.seed(message["seed"])
-            print('{"type":"ready","name":"champion"}', flush=True)
-        elif message["type"] == "decide":
-            actions = choose(message, planner, rng)
-            print(json.dumps({"actions": actions}), flush=True)
-        elif message["type"] == "end":
-            break
+    return answer(message, planner.rules, rng, plan_turn, seconds)
 
 
 if __name__ == "__main__":
-    main()
+    speak("champion", Planner, choose)

@@ -13,20 +13,10 @@ It imports the package `engine`; docs/search.md describes it. A decision has fou
 All time is CPU time, because that is what the ladder charges.
 """
 
-import json
-import random
-import sys
 import time
 
-from engine import resolve
-from engine.moves import KEEPING, KING_DUE, TURN
-from engine.search import position_of
-from engine.strategy import (
-    RoundSearches,
-    actions_of,
-    best_by_random_games,
-    in_order,
-)
+from engine.moves import KING_DUE
+from engine.strategy import RoundSearches, answer, in_order, speak
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -62,44 +52,15 @@ class Planner:
 
 def choose(message, planner, rng):
     """Return the actions of this answer."""
-    legal = message["legal"]
-    if len(legal) == 1:
-        return legal
     clock = message["clock"]
-    left_ms = MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]
-    state = message["state"]
+    left_s = (MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]) / 1000
+    seconds = (min(MAX_S, left_s), min(SETUP_S, left_s))
 
-    def guess():
-        """Return a position that agrees with all that this seat can see."""
-        return position_of(planner.rules, message["decision"], state, rng=rng)
+    def plan_turn(position, guess, ends):
+        return planner.plan(position, ends)
 
-    now = time.process_time()
-    position = guess()
-    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        ends = now + min(SETUP_S, left_ms / 1000)
-        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
-    ends = now + min(MAX_S, left_ms / 1000)
-    return actions_of(position, planner.plan(position, ends)) or legal[:1]
-
-
-def main():
-    """Speak the protocol: hello, decide … decide, end."""
-    rng = random.Random()
-    planner = None
-    for line in sys.stdin:
-        message = json.loads(line)
-        if message["type"] == "hello":
-            planner = Planner(
-                resolve(message["ruleset"], message["seats"], message["switches"])
-            )
-            rng.seed(message["seed"])
-            print('{"type":"ready","name":"master"}', flush=True)
-        elif message["type"] == "decide":
-            actions = choose(message, planner, rng)
-            print(json.dumps({"actions": actions}), flush=True)
-        elif message["type"] == "end":
-            break
+    return answer(message, planner.rules, rng, plan_turn, seconds)
 
 
 if __name__ == "__main__":
-    main()
+    speak("master", Planner, choose)

@@ -14,17 +14,12 @@ bought, and what a purchase draws is not known. All time is CPU time, because th
 what the ladder charges.
 """
 
-import json
 import math
-import random
-import sys
 import time
 
-from engine import resolve
 from engine.evaluation import key_of
-from engine.moves import BUY, END, KEEP, KEEPING, KING_DUE, OVER, TURN
-from engine.search import position_of
-from engine.strategy import RoundSearches, actions_of, best_by_random_games
+from engine.moves import BUY, END, KEEP, KING_DUE, OVER, TURN
+from engine.strategy import RoundSearches, answer, speak
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -221,42 +216,15 @@ def plan(guess, judge, ends):
 
 def choose(message, judge, rng):
     """Return the actions of this answer."""
-    legal = message["legal"]
-    if len(legal) == 1:
-        return legal
     clock = message["clock"]
-    left_ms = MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]
-    ends = time.process_time() + min(MAX_S, left_ms / 1000)
-    state = message["state"]
+    left_s = (MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]) / 1000
+    seconds = (min(MAX_S, left_s),) * 2
 
-    def guess():
-        """Return a position that agrees with all that this seat can see."""
-        return position_of(judge.rules, message["decision"], state, rng=rng)
+    def plan_turn(position, guess, ends):
+        return plan(guess, judge, ends)
 
-    position = guess()
-    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
-    return actions_of(position, plan(guess, judge, ends)) or legal[:1]
-
-
-def main():
-    """Speak the protocol: hello, decide … decide, end."""
-    rng = random.Random()
-    judge = None
-    for line in sys.stdin:
-        message = json.loads(line)
-        if message["type"] == "hello":
-            judge = Judge(
-                resolve(message["ruleset"], message["seats"], message["switches"])
-            )
-            rng.seed(message["seed"])
-            print('{"type":"ready","name":"planner"}', flush=True)
-        elif message["type"] == "decide":
-            actions = choose(message, judge, rng)
-            print(json.dumps({"actions": actions}), flush=True)
-        elif message["type"] == "end":
-            break
+    return answer(message, judge.rules, rng, plan_turn, seconds)
 
 
 if __name__ == "__main__":
-    main()
+    speak("planner", Judge, choose)

@@ -21,9 +21,9 @@ import time
 
 from engine import resolve
 from engine.evaluation import key_of
-from engine.moves import END, KEEPING, KING_DUE, OVER, TURN
-from engine.search import determinize, position_of
-from engine.strategy import actions_of, best_by_random_games, evaluator_for
+from engine.moves import END, OVER, TURN
+from engine.search import determinize
+from engine.strategy import answer, evaluator_for
 
 MOVE_SHARE = 0.25  # of the time that is left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
@@ -114,19 +114,14 @@ def choose(message, rules, rng, slowest=0.0):
     clock = message["clock"]
     if (clock["move_ms"] + clock["bank_ms"]) / 1000 < SPARE * slowest:
         return legal[:1]
-    left_ms = MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]
-    ends = time.process_time() + min(MAX_S, left_ms / 1000)
+    left_s = (MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]) / 1000
     state = message["state"]
 
-    def guess():
-        """Return a position that agrees with all that this seat can see."""
-        return position_of(rules, message["decision"], state, rng=rng)
+    def plan_turn(position, _guess, ends):
+        evaluator = evaluator_for(rules, state["phase"], state["round"])
+        return plan(position, evaluator, rng, ends)
 
-    position = guess()
-    if position.decision not in (TURN, KEEPING, KING_DUE) or not position.phase:
-        return [legal[best_by_random_games(guess, state["seat"], rng, ends)]]
-    evaluator = evaluator_for(rules, state["phase"], state["round"])
-    return actions_of(position, plan(position, evaluator, rng, ends)) or legal[:1]
+    return answer(message, rules, rng, plan_turn, (min(MAX_S, left_s),) * 2)
 
 
 def main():
