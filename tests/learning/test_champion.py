@@ -10,8 +10,8 @@ import pytest
 from engine.evaluation import FEATURES
 from engine.rulesets import resolve
 from engine.strategy import RoundSearches
-from torres.learning import champion
-from torres.learning.champion import USED, Turns, fit, play_games
+from tests.learning import champion
+from tests.learning.champion import USED, Turns, fit, play_games
 
 RULES = resolve("yucata", 2)
 

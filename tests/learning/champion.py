@@ -1,6 +1,6 @@
 """The training of the house bot `champion`: its weights, learned from self-play.
 
-`python -m torres.learning.champion weights.json` plays games of two seats, finds out
+`python -m tests.learning.champion weights.json` plays games of two seats, finds out
 what the features of a position are worth, plays games with these weights, and so on.
 The same seed gives the same weights. docs/training.md says how the bot was trained.
 
@@ -59,7 +59,7 @@ class Turns(NamedTuple):
 
 def play_game(rules: Rules, seed: str, searches: Searches) -> tuple[Any, Any, int]:
     """Play a game of two seats; return its inputs, its signs and the lead of seat 0."""
-    rng = Random(seed)  # noqa: S311 - games that can be repeated
+    rng = Random(seed)
     position = TorresGame(rules, derive(rules, seed)).position.copy()
     explore = rng.choice(EXPLORE)
     inputs, signs = [], []
