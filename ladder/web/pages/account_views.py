@@ -42,6 +42,19 @@ TOKEN_FIELD_IDS = "token-%s"  # noqa: S105 - the page has another field for a na
 class SignedInView(LoginRequiredMixin, View):
     """A view that redirects anonymous visitors to the sign-in page."""
 
+    def dispatch(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if request.user.is_authenticated and (why := self.why_forbidden(request)):
+            return problems.answer(
+                request, HTTPStatus.FORBIDDEN, "permission-denied", why
+            )
+        return super().dispatch(request, *args, **kwargs)
+
+    def why_forbidden(self, request: HttpRequest) -> str:
+        """Return why a signed-in person may not use the view; empty if they may."""
+        return ""
+
     def handle_no_permission(self) -> HttpResponseRedirect:
         # A session may end while somebody fills in a form. The address of its action
         # cannot be opened again, unless it is a page as well.
@@ -88,14 +101,8 @@ class OperatorView(SignedInView):
     scope = "operate"
     refusal = gettext_noop("Only operators of this service may do that.")
 
-    def dispatch(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
-        if request.user.is_authenticated and not is_operator(request.user):
-            return problems.answer(
-                request, HTTPStatus.FORBIDDEN, "permission-denied", self.refusal
-            )
-        return super().dispatch(request, *args, **kwargs)
+    def why_forbidden(self, request: HttpRequest) -> str:
+        return "" if is_operator(request.user) else self.refusal
 
 
 class AccountPage(SignedInView):

@@ -224,17 +224,14 @@ class ByPassword(SignedInView):
     the token has been revoked.
     """
 
-    def dispatch(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
-        if request.user.is_authenticated and sessions.is_by_token(request):
-            detail = (
-                "You signed in with a token, and a token cannot change the account"
-                " itself. Sign out, and sign in with your password. If you have none,"
-                " ask the operator to set one."
-            )
-            return problems.answer(request, 403, "permission-denied", detail)
-        return super().dispatch(request, *args, **kwargs)
+    def why_forbidden(self, request: HttpRequest) -> str:
+        if not sessions.is_by_token(request):
+            return ""
+        return (
+            "You signed in with a token, and a token cannot change the account itself."
+            " Sign out, and sign in with your password. If you have none, ask the"
+            " operator to set one."
+        )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         refusal = too_often(request, "sign-in", f"user:{self.person().pk}")

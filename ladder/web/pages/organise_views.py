@@ -1,6 +1,5 @@
 """The pages on which organisers create and run their tournaments."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
@@ -9,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.core.validators import slug_re
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
@@ -23,7 +21,7 @@ from ladder.tournaments.document import read_document
 from ladder.tournaments.models import BEFORE_THE_START, Entrant, Tournament
 from ladder.tournaments.organising import Step
 from ladder.tournaments.services import WrongTournamentStatus
-from ladder.web.api import bot_search, problems
+from ladder.web.api import bot_search
 from ladder.web.pages.account_views import PageAction, SignedInView
 from ladder.web.pages.organise_forms import TEMPLATES, TournamentForm, as_number
 from ladder.web.pages.pages import ROWS
@@ -34,20 +32,13 @@ from torres.common.quoting import quoted
 class OrganiserView(SignedInView):
     """A page for organisers. Other people read how to become one."""
 
-    def dispatch(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
-        if request.user.is_authenticated and not is_organiser(request.user):
-            return problems.answer(
-                request,
-                HTTPStatus.FORBIDDEN,
-                "permission-denied",
-                _(
-                    "Only organisers run tournaments. Ask the operator of this service"
-                    " to make you one."
-                ),
-            )
-        return super().dispatch(request, *args, **kwargs)
+    def why_forbidden(self, request: HttpRequest) -> str:
+        if is_organiser(request.user):
+            return ""
+        return _(
+            "Only organisers run tournaments. Ask the operator of this service to make"
+            " you one."
+        )
 
     def acting(self, why: str = "") -> Operator:
         return Operator(self.person(), why[:MAX_WHY_LENGTH])

@@ -23,6 +23,7 @@ from ladder.common.http import conditional
 from ladder.common.stored_texts import translated
 from ladder.extras.practice import guests, selectors, services
 from ladder.extras.practice.models import PracticeGame
+from ladder.extras.practice.position import Tentative
 from ladder.extras.practice.selectors import Guest
 from ladder.extras.practice.services import BadAnswer
 from ladder.web.api import problems
@@ -187,7 +188,14 @@ class _AnswerView(OwnPracticeView):
             if wait := rate_limits.wait_s("practice", client, cost=self.cost):
                 detail = f"Too many actions. Go on in {wait} s."
                 return _problem(429, "throttled", detail)
-        return super().dispatch(request, *args, **kwargs)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except LadderError as refusal:
+            return _problem(refusal.http_status, refusal.code, str(refusal))
+
+    def tried(self, request: HttpRequest, game: PracticeGame) -> Tentative:
+        body = _read_body(request)
+        return services.tentative(game, body.ply, body.actions)
 
 
 class PracticePreview(_AnswerView):
@@ -195,11 +203,7 @@ class PracticePreview(_AnswerView):
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         game = self.game(pk)
-        try:
-            body = _read_body(request)
-            tried = services.tentative(game, body.ply, body.actions)
-        except LadderError as refusal:
-            return _refusal(refusal)
+        tried = self.tried(request, game)
         document = practice_pages.preview_document(game.person_seat, tried)
         return JsonResponse(document | practice_pages.gains_after(tried))
 
@@ -210,12 +214,7 @@ class PracticeHints(_AnswerView):
     cost = 10  # the search of a strong bot
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        game = self.game(pk)
-        try:
-            body = _read_body(request)
-            tried = services.tentative(game, body.ply, body.actions)
-        except LadderError as refusal:
-            return _refusal(refusal)
+        tried = self.tried(request, self.game(pk))
         return JsonResponse({"turns": practice_pages.hints(tried)})
 
 
@@ -226,11 +225,8 @@ class PracticeAnswers(_AnswerView):
         game = self.game(pk)
         if request.content_type != "application/json":
             return self._post_form(request, game)
-        try:
-            body = _read_body(request)
-            services.answer(game, body.ply, body.actions)
-        except LadderError as refusal:
-            return _refusal(refusal)
+        body = _read_body(request)
+        services.answer(game, body.ply, body.actions)
         return JsonResponse({"ply": body.ply}, status=202)
 
     def _post_form(self, request: HttpRequest, game: PracticeGame) -> HttpResponse:
@@ -312,10 +308,6 @@ def _problem(status: int, code: str, detail: str) -> HttpResponse:
         status=status,
         content_type=problems.MEDIA_TYPE,
     )
-
-
-def _refusal(refusal: LadderError) -> HttpResponse:
-    return _problem(refusal.http_status, refusal.code, str(refusal))
 
 
 def _read_body(request: HttpRequest) -> TriedAnswer:
