@@ -119,6 +119,22 @@ class Player(Protocol):
         """End everything of the player at once. May be called more than once."""
 
 
+class QuietPlayer(Player):
+    """Base class of players that are no programs: they only answer questions."""
+
+    def start(self, hello: Hello) -> None:
+        """Nothing has to be started."""
+
+    def forfeit(self, reason: Fault, detail: str) -> None:
+        """Nobody has to be told."""
+
+    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
+        """Nobody has to be told."""
+
+    def kill(self) -> None:
+        """Nothing runs that could be killed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One entry of the replay's `moves`.

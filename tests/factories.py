@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from engine import referee
 from engine.game import TorresGame as Torres
-from engine.referee import Answer, Ask, Hello
+from engine.referee import Answer, Ask, QuietPlayer
 from engine.rulesets import resolve
 from engine.setup import derive
 from ladder.bots import services, submissions
@@ -57,21 +57,13 @@ NEWCOMER = [25.0, 8.0]
 
 
 @dataclass
-class Chooser:
+class Chooser(QuietPlayer):
     """A player that takes random legal actions from a seeded generator."""
 
     rng: Random
 
-    def start(self, hello: Hello) -> None: ...
-
     def decide(self, ask: Ask) -> Answer:
         return Answer([self.rng.choice(ask.legal)], None, 1.25, note="any")
-
-    def forfeit(self, reason: str, detail: str) -> None: ...
-
-    def end(self, scores: list[int], ranks: list[int], reason: str) -> None: ...
-
-    def kill(self) -> None: ...
 
 
 def make_bot(name: str, owner: str = "ana") -> Submission:

@@ -15,6 +15,7 @@ from engine.referee import (
     Ask,
     Hello,
     PlayerFault,
+    QuietPlayer,
     ServiceFault,
     play,
 )
@@ -364,3 +365,26 @@ def test_a_fault_of_a_player_is_a_forfeit_and_no_failure() -> None:
     record = play_with([Exits(1), ScriptedSeat(2)])
 
     assert [(f.seat, f.reason) for f in record.forfeits] == [(0, "crash")]
+
+
+class FirstLegal(QuietPlayer):
+    """Plays the first legal action until its n-th question."""
+
+    def __init__(self, until: int) -> None:
+        self.left = until
+
+    def decide(self, ask: Ask) -> Answer:
+        self.left -= 1
+        if not self.left:
+            raise PlayerFault(Fault.CRASH, "it is over")
+        return Answer(ask.legal[:1], None, 1.0)
+
+
+def test_a_player_that_is_no_program_only_answers() -> None:
+    players = [FirstLegal(3), FirstLegal(-1)]
+    rules = resolve("yucata", 2)
+    game = TorresGame(rules, derive(rules, "quiet"))
+    record = play(game, players, seed="quiet", limits=LIMITS)
+    players[0].kill()
+
+    assert record.result["ranks"] == [2, 1]

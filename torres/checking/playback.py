@@ -14,7 +14,7 @@ from engine import referee
 from engine.documents import PlayerEntry, Replay
 from engine.faults import EndReason, Fault
 from engine.game import TorresGame
-from engine.referee import Answer, Ask, Hello, Player, PlayerFault, serving
+from engine.referee import Answer, Ask, Hello, Player, PlayerFault, QuietPlayer, serving
 from engine.replay import game_at, verify
 from engine.replay_format import charged_ms, open_game
 from torres.common.quoting import printable
@@ -122,7 +122,7 @@ def recorded_of(replay: Replay, seat: int) -> deque[Recorded]:
     return deque(event for _, _, event in sorted(events, key=lambda row: row[:2]))
 
 
-class RecordedPlayer:
+class RecordedPlayer(QuietPlayer):
     """Answers as a seat did in a replay, and forfeits where that seat forfeited."""
 
     def __init__(self, events: deque[Recorded]) -> None:
@@ -146,15 +146,6 @@ class RecordedPlayer:
             case RecordedAnswer(_, actions, ms, illegal):
                 tail = [_ILLEGAL] if illegal else []
                 return Answer([*actions, *tail], None, ms or 0.0)
-
-    def forfeit(self, reason: Fault, detail: str) -> None:
-        """Nothing runs that could be told."""
-
-    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
-        """Nothing runs that could be told."""
-
-    def kill(self) -> None:
-        """Nothing runs that could be killed."""
 
 
 @dataclass(slots=True)

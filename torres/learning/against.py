@@ -18,11 +18,10 @@ from gymnasium import Env, spaces
 
 from engine import derive, resolve
 from engine.editions import DEFAULT
-from engine.faults import EndReason, Fault
 from engine.game import TorresGame
 from engine.notation import text
 from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE, Observer
-from engine.referee import Answer, Ask, Hello, Player, ServiceFault, play
+from engine.referee import Answer, Ask, Player, QuietPlayer, ServiceFault, play
 from torres.cli.play import find_bot
 from torres.learning.drawing import RENDER_MODES, check_mode, draw
 from torres.learning.rewards import Reward, check_reward, result_rewards
@@ -36,7 +35,7 @@ Numbers = np.ndarray[Any, Any]
 ILLEGAL_REWARD = -1.0
 
 
-class Learner(Player):
+class Learner(QuietPlayer):
     """The player of the learner's seat: another thread gives its answers."""
 
     def __init__(self) -> None:
@@ -45,9 +44,6 @@ class Learner(Player):
         self.actions: SimpleQueue[str | None] = SimpleQueue()
         """The answers, and None if the game is abandoned."""
 
-    def start(self, hello: Hello) -> None:
-        """Do nothing."""
-
     def decide(self, ask: Ask) -> Answer:
         """Wait for the next action. The clock of the learner stands still."""
         self.asked.put(True)
@@ -55,15 +51,6 @@ class Learner(Player):
         if action is None:
             raise ServiceFault("the learner has abandoned the game")
         return Answer([action], None, 0.0)
-
-    def forfeit(self, reason: Fault, detail: str) -> None:
-        """Do nothing."""
-
-    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
-        """Do nothing."""
-
-    def kill(self) -> None:
-        """Do nothing."""
 
 
 class RefereeThread(Thread):

@@ -16,7 +16,7 @@ from django.db import Error, connection
 
 from engine.documents import ForfeitEntry
 from engine.faults import EndReason, Fault
-from engine.referee import Answer, Ask, Hello, PlayerFault
+from engine.referee import Answer, Ask, Hello, PlayerFault, QuietPlayer
 from ladder.extras.practice import claims
 from ladder.extras.practice.claims import ClaimLost, PracticeClaim
 from ladder.extras.practice.models import PracticeMove
@@ -64,12 +64,12 @@ def histories(
     return result
 
 
-class PersonPlayer:
+class PersonPlayer(QuietPlayer):
     """The player of the person's seat. It asks through the database and waits.
 
     The person has some seconds for each decision, and a bank for the whole game. Both
     are wall time. The referee is told that the answer took no time, because its clocks
-    are for bots.
+    are for bots. The page shows the end, and the lease keeper sets the stop event.
     """
 
     def __init__(
@@ -83,9 +83,6 @@ class PersonPlayer:
         self._history = history
         self._bank_s = bank_s
         self._stop = stop
-
-    def start(self, hello: Hello) -> None:
-        """Nothing is started: the person sits at a browser."""
 
     def decide(self, ask: Ask) -> Answer:
         """Return the answer. Raises PersonLeft, ClaimLost, and PlayerFault."""
@@ -117,15 +114,6 @@ class PersonPlayer:
                 raise PersonLeft
             self._stop.wait(POLL_INTERVAL_S)
         raise ClaimLost
-
-    def forfeit(self, reason: Fault, detail: str) -> None:
-        """The page shows it."""
-
-    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
-        """The page shows the result."""
-
-    def kill(self) -> None:
-        """Nothing runs that could be killed: the lease keeper sets the stop event."""
 
     def output(self) -> SeatOutput:
         return SeatOutput()

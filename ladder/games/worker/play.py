@@ -31,6 +31,7 @@ from engine.referee import (
     GameRecord,
     Hello,
     PlayerFault,
+    QuietPlayer,
     ServiceFault,
 )
 from ladder.bots import players
@@ -68,7 +69,7 @@ class OpenPlayer(Protocol):
     ) -> SeatPlayer: ...
 
 
-class BlamedPlayer:
+class BlamedPlayer(QuietPlayer):
     """The player of a seat in which too many attempts failed: it forfeits at once."""
 
     def start(self, hello: Hello) -> None:
@@ -80,15 +81,6 @@ class BlamedPlayer:
 
     def decide(self, ask: Ask) -> Answer:
         raise AssertionError("a player that forfeited at its start is never asked")
-
-    def forfeit(self, reason: str, detail: str) -> None:
-        """Nothing runs that could be told."""
-
-    def end(self, scores: list[int], ranks: list[int], reason: str) -> None:
-        """Nothing runs that could be told."""
-
-    def kill(self) -> None:
-        """Nothing runs that could be killed."""
 
     def output(self) -> SeatOutput:
         return SeatOutput()
