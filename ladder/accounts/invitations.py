@@ -68,13 +68,10 @@ def find(code: str) -> Invitation | None:
 
 
 def _with_code(code: str) -> QuerySet[Invitation]:
-    return valid_invitations().filter(digest=_digest(code.strip()))
-
-
-def valid_invitations() -> QuerySet[Invitation]:
-    """Return the invitations that somebody can still use."""
     return Invitation.objects.filter(
-        used__lt=F("max_uses"), expires_at__gt=timezone.now()
+        digest=_digest(code.strip()),
+        used__lt=F("max_uses"),
+        expires_at__gt=timezone.now(),
     )
 
 

@@ -32,7 +32,7 @@ def prepare_data_folder(folder: Path, database: Path, key: str) -> str:
             )
         # SQLite gives the mode of this file to its journals, too.
         touch(database)
-        return key or stored_key(path)
+        return key or write_once(path, lambda: secrets.token_urlsafe(KEY_BYTES))
     except OSError as error:
         raise ImproperlyConfigured(
             f"The folder {folder} cannot be used: {error.strerror}. Set TORRES_DATA to"
@@ -45,8 +45,3 @@ def make_data_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(DATA_FOLDER)
-
-
-def stored_key(path: Path) -> str:
-    """Return the secret key in a file. The first process creates the file."""
-    return write_once(path, lambda: secrets.token_urlsafe(KEY_BYTES))

@@ -55,12 +55,6 @@ class SeasonFold:
             self.season.pk, self.rebuilds, self.without
         )
 
-    def start_at_checkpoint(self) -> None:
-        """Start at the latest checkpoint that leaves out the right games."""
-        self.seq, self.state = checkpoints.latest_valid(
-            self.season.pk, self.rebuilds, self.without
-        )
-
     def run(self, *, save: bool) -> None:
         """Fold all entries up to the present head, and `save` checkpoints.
 
@@ -130,7 +124,9 @@ def fold_voids(season: int, max_entries: int | None = None) -> int:
         return 0
     taken_out = {rated.game for rated in ledger_reader.voided_games(season, row.head)}
     pending = [rated.game for rated in fold.without if rated.game not in taken_out]
-    fold.start_at_checkpoint()
+    fold.seq, fold.state = checkpoints.latest_valid(
+        fold.season.pk, fold.rebuilds, fold.without
+    )
     fold.run(save=True)
     with transaction.atomic():
         locked = Season.objects.select_for_update().get(pk=season)

@@ -113,7 +113,7 @@ def finalists(season: Season) -> set[int]:
         < stopping_rule.MAX_FINALS_GAMES
     }
     comparisons = _comparisons(season)
-    fewest = _fewest_seats(season)
+    fewest = min(int(seats) for seats in read_tables(season.ladder.tables))
     for at_least in range(len(board) + 1):
         chosen = stopping_rule.undecided_indices(comparisons, at_least=at_least)
         playing = {board[index].bot for index in chosen} & owner_of.keys()
@@ -199,10 +199,6 @@ def _remaining_work(season: Season) -> str:
         "voided games that are still counted": corrections.count_pending(season.pk),
     }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-
-
-def _fewest_seats(season: Season) -> int:
-    return min(int(seats) for seats in read_tables(season.ladder.tables))
 
 
 def _comparisons(season: Season) -> list[PrizeComparison]:

@@ -177,7 +177,7 @@ def _python_findings(text: str, name: str, folder: Path) -> Iterator[Finding]:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # its first game tells, with the message of the Python that runs it
-    imported = _imported_modules(tree)
+    imported = {name.partition(".")[0] for name in _dotted_imports(tree)}
     network = sorted(imported & _NETWORK_MODULES)
     if network or "urllib.request" in _dotted_imports(tree):
         yield _uses_network(f"{name} imports {', '.join(network) or 'urllib.request'}")
@@ -198,11 +198,6 @@ def _python_findings(text: str, name: str, folder: Path) -> Iterator[Finding]:
     }
     if "time" in imported and calls & _WALL_CLOCKS:
         yield _wall_clock(f"{name} calls {', '.join(sorted(calls & _WALL_CLOCKS))}")
-
-
-def _imported_modules(tree: ast.AST) -> set[str]:
-    """Return the top names of all imports that need not be caught."""
-    return {name.partition(".")[0] for name in _dotted_imports(tree)}
 
 
 def _dotted_imports(tree: ast.AST) -> set[str]:

@@ -26,7 +26,6 @@ from torres.formats.values import (
     MAIN,
     FixtureKey,
     FixtureRecord,
-    FixtureResult,
     ResultKind,
     SeededEntrant,
     SettledFixtures,
@@ -205,7 +204,9 @@ class _BracketBuilder:
             if fixture is None or fixture.result is None:
                 self._schedule(key._replace(leg=leg), pair)
                 return Contest(key, pair, wins=(wins[0], wins[1]))
-            points = _in_order_of(pair, fixture, fixture.result)
+            points = [
+                fixture.result.points[fixture.entrants.index(one)] for one in pair
+            ]
             if fixture.result.how == ResultKind.WALKOVER:
                 return self._decided(key, pair, points, [0, 0], "walkover")
             for side, entrant in enumerate(pair):
@@ -247,12 +248,6 @@ class _BracketBuilder:
             key.pool == MAIN and key.round == self.final_round
         )
         return self.config.best_of_final if is_final else self.config.best_of
-
-
-def _in_order_of(
-    pair: tuple[int, int], fixture: FixtureRecord, result: FixtureResult
-) -> list[Fraction]:
-    return [result.points[fixture.entrants.index(key)] for key in pair]
 
 
 def _contest_without_match(key: FixtureKey, one: Slot, two: Slot) -> Contest:

@@ -171,10 +171,6 @@ def shown(game: Game) -> ShownAnalysis | None:
     row = selectors.whole_game(game)
     if row is None or row.status != AnalysisStatus.FINISHED:
         return None
-    return shown_analysis(game, row)
-
-
-def shown_analysis(game: Game, row: Analysis) -> ShownAnalysis:
     names = [seat.submission.bot.name for seat in game.seats.all()]
     return shown_document(names, cast(GameAnalysis, row.document))
 

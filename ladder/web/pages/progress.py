@@ -133,7 +133,8 @@ def _checks(submission: Submission, usual: UsualDurations) -> list[ProgressStep]
         }
     waiting = ""
     if submission.status in (Status.UPLOADED, Status.WAITING):
-        waiting = _why_it_waits(submission)
+        summary = str(submission.report.get("summary", ""))
+        waiting = missing_worker(submission) or _(summary or "It waits for a worker.")
     games = _games_played(submission.report)
     if validation == StepState.FAILED and games:
         games = _("%(games)s played; the last one showed the fault.") % {"games": games}
@@ -176,11 +177,6 @@ def _games_played(report: dict[str, Any]) -> str:
         return ""
     text = ngettext("%(count)s game", "%(count)s games", len(played))
     return text % {"count": len(played)}
-
-
-def _why_it_waits(submission: Submission) -> str:
-    summary = str(submission.report.get("summary", ""))
-    return missing_worker(submission) or _(summary or "It waits for a worker.")
 
 
 def missing_worker(submission: Submission) -> str:
