@@ -8,11 +8,14 @@ import json
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Max, QuerySet
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from engine.rulesets import resolve
 from ladder.bots.models import Submission
@@ -29,6 +32,7 @@ from ladder.games.match_traces import TracedTable
 from ladder.games.models import (
     MAX_REASON_CHARS,
     OPEN,
+    Attempt,
     Game,
     GameStatus,
     Match,
@@ -42,6 +46,8 @@ ROWS_PER_STATEMENT = 500
 RATED = (Match.Kind.LADDER, Match.Kind.CHALLENGE)
 SAME_SUBMISSIONS = (Match.Kind.TOURNAMENT, Match.Kind.COMPARISON)
 """Matches whose submissions play on after another upload has replaced them."""
+RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
+"""The times after the last failure before dead games are played again."""
 
 
 class NotNow(LadderError, code="wrong-state", http_status=409):
@@ -352,6 +358,22 @@ def revive(game: int) -> bool:
     if revived:
         _renew_decks(game)
     return bool(revived)
+
+
+def retry_dead_games(match: int | None, row: QuerySet[Any], retries: int) -> list[int]:
+    """Schedule the dead games of a match again, some time after the last attempt.
+
+    `row` is the row of the match whose column `retries` counts how often that was done.
+    Return the games; none if it is too early, or if another process was first.
+    """
+    dead = Game.objects.filter(match=match, status=GameStatus.DEAD)
+    failed = Attempt.objects.filter(game__in=dead).aggregate(at=Max("ended_at"))["at"]
+    if failed is not None and timezone.now() < failed + RETRY_DELAYS[retries]:
+        return []
+    with transaction.atomic():
+        if not row.filter(retries=retries).update(retries=retries + 1):
+            return []
+        return [game for game in dead.values_list("pk", flat=True) if revive(game)]
 
 
 def _renew_decks(game: int) -> None:

@@ -6,13 +6,9 @@ fixture with a dead game waits: the service plays the game again, up to MAX_RETR
 times, and then an operator has to act.
 """
 
-from datetime import timedelta
-
 import structlog
 from django.db import transaction
-from django.db.models import F
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from ladder.bots.models import Bot
 from ladder.games import services as games
@@ -21,8 +17,6 @@ from ladder.tournaments.models import Fixture, Tournament
 from torres.formats.config import Config
 from torres.formats.plan import may_reopen
 
-RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
-"""The time after the last failure before each of the retries."""
 MIN_SEATS_TO_PLAY_ON = 3
 
 log = structlog.get_logger()
@@ -102,16 +96,9 @@ def play_dead_games_again(tournament: Tournament) -> None:
     for row in selectors.fixtures_with_dead_games(tournament):
         if row.retries >= selectors.MAX_RETRIES:
             continue
-        failed_at = selectors.last_failure(row)
-        delay = RETRY_DELAYS[row.retries]
-        if failed_at is not None and timezone.now() < failed_at + delay:
-            continue
-        with transaction.atomic():
-            fixture = Fixture.objects.filter(pk=row.pk, retries=row.retries)
-            if not fixture.update(retries=F("retries") + 1):
-                continue  # another process was first
-            revived = [game for game in selectors.dead_games(row) if games.revive(game)]
-        log.info("dead games are played again", fixture=row.pk, games=revived)
+        fixture = Fixture.objects.filter(pk=row.pk)
+        if revived := games.retry_dead_games(row.match_id, fixture, row.retries):
+            log.info("dead games are played again", fixture=row.pk, games=revived)
 
 
 def give_up(fixture: Fixture) -> None:

@@ -1,7 +1,7 @@
 """Queries about tournaments, and the conversion of rows into values of `formats`."""
 
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from functools import lru_cache
 
@@ -9,7 +9,6 @@ from django.db.models import (
     Count,
     Exists,
     F,
-    Max,
     OuterRef,
     Prefetch,
     Q,
@@ -18,7 +17,8 @@ from django.db.models import (
 from django.db.models.lookups import GreaterThan
 
 from ladder.bots.models import GONE, Bot
-from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
+from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
+from ladder.games.services import RETRY_DELAYS
 from ladder.tournaments.models import (
     Entrant,
     Fixture,
@@ -37,7 +37,7 @@ from torres.formats.values import (
     match_result,
 )
 
-MAX_RETRIES = 3
+MAX_RETRIES = len(RETRY_DELAYS)
 """Dead games are played again this often without an operator."""
 DECISION_MARGIN = timedelta(seconds=10)
 
@@ -236,15 +236,6 @@ def has_open_games(fixture: Fixture) -> bool:
 def banned_entrants(tournament: Tournament) -> QuerySet[Entrant]:
     """Return the entrants that play although their bot was banned or has no owner."""
     return _banned(tournament.pk)
-
-
-def last_failure(fixture: Fixture) -> datetime | None:
-    """Return when the last attempt at a dead game of a fixture ended."""
-    attempts = Attempt.objects.filter(
-        game__match=fixture.match_id, game__status=GameStatus.DEAD
-    )
-    latest: datetime | None = attempts.aggregate(at=Max("ended_at"))["at"]
-    return latest
 
 
 def dead_games(fixture: Fixture) -> list[int]:

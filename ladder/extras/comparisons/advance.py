@@ -9,14 +9,11 @@ than the workers can take soon, and with a lower priority. An operator may give 
 number of slots at any time (TORRES_COMPARISON_SLOTS).
 """
 
-from datetime import timedelta
 from functools import partial
 
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
-from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.extras.comparisons import selectors, services
@@ -38,8 +35,6 @@ IDLE_GAMES_PER_SLOT = 2
 keeps three (`dispatch`), so it leaves no room."""
 IDLE_PRIORITY = -1
 RESERVED_PRIORITY = 1
-RETRY_DELAYS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
-"""The time after the last failure before dead games are played again."""
 
 log = structlog.get_logger()
 
@@ -110,29 +105,17 @@ def _score(comparison: VersionComparison, block: ComparisonBlock) -> str:
     """Score a block that has no open game. Return why that can never be, or ""."""
     played = selectors.games_of_block(block)
     if played.dead:
-        return _play_again(block, played.dead)
+        if block.retries >= len(games.RETRY_DELAYS):
+            return f"The service failed to play a game of block {block.number + 1}."
+        row = ComparisonBlock.objects.filter(pk=block.pk)
+        games.retry_dead_games(block.match_id, row, block.retries)
+        return ""
     if not played.complete:
         return f"A game of block {block.number + 1} was cancelled or voided."
     ranks = [played.ranks[index] for index in range(GAMES)]
     score = block_score(comparison.design(block.number), ranks, field=False)
     unscored = ComparisonBlock.objects.filter(pk=block.pk, score=None)
     unscored.update(score=score, voids=played.voids)
-    return ""
-
-
-def _play_again(block: ComparisonBlock, dead: list[int]) -> str:
-    """Schedule dead games again after a while, a few times. Return why not, or ""."""
-    if block.retries >= len(RETRY_DELAYS):
-        return f"The service failed to play a game of block {block.number + 1}."
-    failed_at = selectors.last_failure(block)
-    delay = RETRY_DELAYS[block.retries]
-    if failed_at is not None and timezone.now() < failed_at + delay:
-        return ""
-    with transaction.atomic():
-        same = ComparisonBlock.objects.filter(pk=block.pk, retries=block.retries)
-        if same.update(retries=F("retries") + 1):
-            for game in dead:
-                games.revive(game)
     return ""
 
 

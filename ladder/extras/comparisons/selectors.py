@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from ladder.accounts.roles import Person
@@ -16,7 +16,7 @@ from ladder.extras.comparisons.models import (
     ComparisonStatus,
     VersionComparison,
 )
-from ladder.games.models import OPEN, Attempt, Game, GameStatus, Match, Seat
+from ladder.games.models import OPEN, Game, GameStatus, Match, Seat
 from torres.rating.blocks import GAMES
 from torres.rating.sprt import EQUAL
 from torres.rating.version_report import expected_games_left, version_figures
@@ -127,15 +127,6 @@ def games_of_block(block: ComparisonBlock) -> BlockGames:
         ranks.setdefault(index, []).append(rank or 0)
     dead = [game.pk for game in games if game.status == GameStatus.DEAD]
     return BlockGames(ranks, dead, by_status[GameStatus.VOIDED])
-
-
-def last_failure(block: ComparisonBlock) -> datetime | None:
-    """Return when the last attempt at a dead game of a block ended."""
-    attempts = Attempt.objects.filter(
-        game__match=block.match_id, game__status=GameStatus.DEAD
-    )
-    latest: datetime | None = attempts.aggregate(at=Max("ended_at"))["at"]
-    return latest
 
 
 def known_scores(comparison: VersionComparison) -> list[float]:
