@@ -21,6 +21,7 @@ from engine.referee import (
     Move,
     Player,
     PlayerFault,
+    QuietPlayer,
     play,
 )
 from engine.setup import derive
@@ -36,8 +37,8 @@ _FORFEITS_AT = 9  # the question at which one opponent loses its seat
 _ANSWERS_PER_SAMPLE = 4
 
 
-class RandomOpponent:
-    """Plays any legal action and never ends a turn early; implements `Player`."""
+class RandomOpponent(QuietPlayer):
+    """Plays any legal action and never ends a turn early."""
 
     def __init__(self, forfeits_at: int | None = None) -> None:
         self._rng = Random()  # noqa: S311 - a game, no secret
@@ -53,15 +54,6 @@ class RandomOpponent:
             raise PlayerFault(Fault.TIMEOUT, "it loses its seat, as a part of the test")
         active = [action for action in ask.legal if not action.startswith("end")]
         return Answer([self._rng.choice(active or ask.legal)], None, 0.0)
-
-    def forfeit(self, reason: Fault, detail: str) -> None:
-        pass
-
-    def end(self, scores: list[int], ranks: list[int], reason: EndReason) -> None:
-        pass
-
-    def kill(self) -> None:
-        pass
 
 
 @dataclass(slots=True)
