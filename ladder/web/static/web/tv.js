@@ -2,7 +2,7 @@
 // comes from the page of the server, which is asked again now and then.
 
 import { LiveBoard } from "./live-board.js";
-import { element, Players, ranksOf } from "./viewer/players.js";
+import { element, Players, resultOf } from "./viewer/players.js";
 import { gettext as _ } from "./viewer/texts.js";
 
 const RENEW_MS = 20_000;
@@ -32,12 +32,7 @@ class Television extends LiveBoard {
 
   // As `tv_views.py` says it.
   moment(frame) {
-    if (frame.over) {
-      const ranks = ranksOf(frame);
-      const winners = this.players.filter((_name, seat) => ranks[seat] === 1);
-      const name = winners.join(` ${_("and")} `);
-      return winners.length > 1 ? _("%(name)s share the first rank.", { name }) : _("%(name)s wins.", { name });
-    }
+    if (frame.over) return resultOf(frame, this.players);
     const next = frame.seat === null ? "" : ` ${_("%(name)s is to move.", { name: this.players[frame.seat] })}`;
     return super.moment(frame) + next;
   }

@@ -21,6 +21,14 @@ export function ranksOf({ scores, forfeited }) {
   return scores.map((_row, seat) => 1 + scores.filter((_, other) => value(other) > value(seat)).length);
 }
 
+// Say who has won.
+export function resultOf(frame, players) {
+  const ranks = ranksOf(frame);
+  const winners = players.filter((_name, seat) => ranks[seat] === 1);
+  const name = winners.join(` ${_("and")} `);
+  return winners.length > 1 ? _("%(name)s share the first rank.", { name }) : _("%(name)s wins.", { name });
+}
+
 export class Players {
   // `list` may hold rows with links that the server has written. `own` is the seat of the
   // person who plays, or null.

@@ -10,7 +10,7 @@ import { Board } from "./board.js";
 import { CastleBar } from "./bar.js";
 import { ScoreCurve } from "./curve.js";
 import { LegalActions } from "./legal.js";
-import { element, Players, ranksOf } from "./players.js";
+import { element, Players, resultOf } from "./players.js";
 import { TurnList, summary } from "./turns.js";
 import { gettext as _, ngettext } from "./texts.js";
 import { explained, masterTitle, words } from "./words.js";
@@ -83,7 +83,7 @@ function drawSettings() {
 // Say what the turn that is shown has done so far, and who is next.
 function describe(frame) {
   const round = frame.phase ? _("Phase %(phase)s, round %(round)s.", frame) : _("Set-up.");
-  byId("moment").textContent = frame.over ? resultOf(frame) : `${round} ${nextToMove(frame)}`;
+  byId("moment").textContent = frame.over ? resultOf(frame, players) : `${round} ${nextToMove(frame)}`;
   description.textContent = "";
   if (frame.action === null) description.append(_("The game begins."));
   else description.append(element("strong", "", players[frame.by]), ` ${words(frame.action)} `, element("code", "", frame.action));
@@ -102,13 +102,6 @@ function nextToMove(frame) {
   return frame.ap
     ? ngettext("%(name)s is to move with %(count)s action point.", "%(name)s is to move with %(count)s action points.", frame.ap, { name })
     : _("%(name)s is to move.", { name });
-}
-
-function resultOf(frame) {
-  const ranks = ranksOf(frame);
-  const winners = players.filter((_name, seat) => ranks[seat] === 1);
-  const name = winners.join(` ${_("and")} `);
-  return winners.length > 1 ? _("%(name)s share the first rank.", { name }) : _("%(name)s wins.", { name });
 }
 
 function drawDetails(frame) {
@@ -374,7 +367,7 @@ function finish() {
   }
   const link = element("a", "", _("Show the scoring and the replay"));
   link.href = location.pathname;
-  live.replaceChildren(_("The game is over."), ` ${resultOf(frames.at(-1))} `, link);
+  live.replaceChildren(_("The game is over."), ` ${resultOf(frames.at(-1), players)} `, link);
 }
 
 drawSettings();
