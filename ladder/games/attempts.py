@@ -4,6 +4,7 @@ A worker that claims a game gets a lease and a fence (`ladder.common.leases`), a
 write for an attempt requires them. This module sends no messages and plays no moves.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +22,6 @@ from ladder.common.storable import storable
 from ladder.games import blame, facts, seat_logs, selectors, sql
 from ladder.games.models import (
     MAX_REASON_CHARS,
-    AnswerBatch,
     Attempt,
     Game,
     GameStatus,
@@ -154,23 +154,15 @@ def renew_lease(claim: Claim) -> bool:
 def store_answers(claim: Claim, answers: Sequence[AnswerRecord]) -> None:
     """Store answers of a running game, whose indexes follow each other.
 
-    Idempotent: answers that begin at the same index replace each other.
+    Idempotent: answers that begin at the same index replace each other. This is one
+    statement, because a game stores answers several times.
     """
     if not answers:
         return
     first = answers[0].index
-    batch = AnswerBatch(
-        attempt_id=claim.attempt,
-        first=first,
-        end=first + len(answers),
-        answers=[[row.seat, row.actions, row.ms, row.auto] for row in answers],
-    )
-    AnswerBatch.objects.bulk_create(
-        [batch],
-        update_conflicts=True,
-        unique_fields=["attempt", "first"],
-        update_fields=["end", "answers"],
-    )
+    rows = [[row.seat, row.actions, row.ms, row.auto] for row in answers]
+    end = first + len(answers)
+    sql.execute(sql.store_answers(claim.attempt, first, end, json.dumps(rows)))
 
 
 def finish(

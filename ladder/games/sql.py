@@ -433,6 +433,17 @@ def count_dealt(batch: int, matches: int) -> Statement:
     return Statement(sql, [matches, batch])
 
 
+def store_answers(attempt: int, first: int, end: int, answers: str) -> Statement:
+    """Add answers that begin at this index, or replace them; `answers` is JSON."""
+    as_json = "%s" if connection.vendor == "sqlite" else "%s::jsonb"
+    sql = (
+        f'INSERT INTO {_ANSWER} (attempt_id, first, "end", answers)'  # noqa: S608
+        f" VALUES (%s, %s, %s, {as_json}) ON CONFLICT (attempt_id, first)"
+        ' DO UPDATE SET "end" = excluded."end", answers = excluded.answers'
+    )
+    return Statement(sql, [attempt, first, end, answers])
+
+
 def delete_answers(attempt: int) -> Statement:
     """Delete the stored answers of an attempt."""
     return Statement(f"DELETE FROM {_ANSWER} WHERE attempt_id = %s", [attempt])  # noqa: S608

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from ladder.games import attempts, selectors, services
 from ladder.games.attempts import AnswerRecord, FinishedGame, SeatResult
@@ -177,6 +178,16 @@ def test_answers_that_are_stored_twice_exist_once():
     first, second = [0, ["enter d4"], 1.5, False], [1, ["enter a4"], 0.1, False]
     rows = AnswerBatch.objects.values_list("first", "end", "answers")
     assert list(rows) == [(0, 2, [first, second])]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_are_stored_without_a_transaction_around_them():
+    claim = attempts.claim(factories.game().pk, factories.worker())
+
+    with CaptureQueriesContext(connection) as asked:
+        attempts.store_answers(claim, [AnswerRecord(0, 0, ["enter d4"], 1.5)])
+
+    assert not [query["sql"] for query in asked if "BEGIN" in query["sql"]]
 
 
 def test_the_reaper_fails_only_attempts_whose_lease_has_ended():
