@@ -20,7 +20,7 @@ from ladder.ratings import selectors
 def play_game(game: int) -> str:
     """Play a game if this worker can claim it; return how that ended."""
     RUNNING_GAMES.hinted_at = time.monotonic()
-    return play(game, registry.current_worker())
+    return play(game, RUNNING_GAMES.worker or registry.current_worker())
 
 
 @shared_task(name="bots.build")

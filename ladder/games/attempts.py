@@ -126,7 +126,7 @@ def claim(game: int, worker: int) -> Claim | None:
        only one of several workers do this.
     2. Add an open attempt with the new fence.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         fence = sql.take_game(game, worker, LEASE.total_seconds())
         if fence is None:
             return None

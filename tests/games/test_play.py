@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from django.db import InterfaceError, InternalError, OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from structlog.testing import capture_logs
 
 from engine import replay
@@ -18,6 +19,7 @@ from ladder.games.worker.play import (
     RUNNING_GAMES,
     AttemptEnd,
     RunningGames,
+    _claim,
     play,
 )
 from ladder.ops.chaos.scripted_player import ScriptedPlayer
@@ -334,6 +336,18 @@ def test_play_does_not_raise_whatever_a_row_makes_it_do(monkeypatch, step):
     game.refresh_from_db()
     assert game.status == "scheduled"
     assert game.failures == (step != "claim")
+
+
+def test_a_game_is_claimed_and_read_in_one_transaction():
+    game = one("ana", "ben")
+    worker = registry.current_worker()
+
+    with CaptureQueriesContext(connection) as asked:
+        _claim(game.pk, worker, RunningGames())
+
+    texts = [query["sql"] for query in asked]
+    assert sum("BEGIN" in text for text in texts) == 1, texts
+    assert not [text for text in texts if "SAVEPOINT" in text]
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError, InternalError])

@@ -46,6 +46,18 @@ def test_a_hint_that_nobody_follows_is_evidence(alarms):
     assert alarms == ["unresponsive"]
 
 
+def test_a_worker_knows_its_row_from_its_last_report(alarms):
+    reporter = reporter_of(alarms)
+
+    reporter.report()
+    lost = reporter.running.worker
+    assert lost == registry.current_worker()
+
+    Worker.objects.all().delete()  # a backup was restored
+    reporter.report()
+    assert reporter.running.worker == registry.current_worker() != lost
+
+
 def test_without_hints_no_worker_is_unresponsive(alarms):
     reporter = reporter_of(alarms)
     factories.game()

@@ -104,6 +104,7 @@ class WorkerReporter(threading.Thread):
            report, look for hints in its queues. They are evidence that it hangs.
         """
         worker = registry.register(self.info)
+        self.running.worker = worker
         claimed = self.running.claimed != self._claimed_before
         self._claimed_before = self.running.claimed
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
@@ -155,6 +156,7 @@ class WorkerReporter(threading.Thread):
         self.running.refused.set()
         self.running.stop_all(reason, grace_s=grace_s)
         self.join(JOIN_TIMEOUT_S)
+        self.running.worker = None
         try:
             registry.sign_off(registry.current_worker(), reason)
         except Error as error:

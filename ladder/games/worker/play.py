@@ -102,6 +102,7 @@ class RunningGames:
 
     `claimed` counts the games that were ever claimed. `offered` holds the tags that
     the worker offers; None if it plays every game. `open_player` opens all players.
+    `worker` is the id of this worker's row at its last report; None before.
     `closing` is true once it claims no more games, and `stop_reason` is "" until the
     running ones are stopped. `hinted_at` is the moment of the last hint.
     """
@@ -110,6 +111,7 @@ class RunningGames:
         self.open_player = open_player
         self.offered: Capabilities | None = None
         self.claimed = 0
+        self.worker: int | None = None
         self.hinted_at = time.monotonic()
         self.closing = False
         self.stop_reason = ""
@@ -203,30 +205,39 @@ def _run(attempt: "_RunningAttempt", running: RunningGames) -> AttemptEnd:
 
 
 def _claim(game: int, worker: int, running: RunningGames) -> "_RunningAttempt | None":
-    """Claim a game and prepare an attempt at it.
+    """Claim a game and prepare an attempt at it, in one transaction.
 
     Return None if this worker must not play the game. If the game still waits, because
     this worker is drained or stops, its hint is given back to the other workers.
     """
-    claim = None if running.closing else attempts.claim(game, worker)
-    if claim is None:
-        if attempts.return_hint(game):
-            running.refused.set()
-        return None
-    try:
-        with transaction.atomic():  # one, instead of one for each statement
-            seated = engine_adapter.load(claim.game)
-            doubted = attempts.doubted_seats(claim)
-        if not fit(seated.needs, running.offered):
-            # The hint came to the wrong worker. The next hint goes to a capable one.
-            attempts.release(claim.game, claim.fence, "not for this worker")
+    attempt = failure = None
+    with transaction.atomic():
+        claim = None if running.closing else attempts.claim(game, worker)
+        if claim is None:
+            if attempts.return_hint(game):
+                running.refused.set()
             return None
+        try:
+            attempt = _prepare(claim, running)
+        except Error:
+            raise  # the database is away, and the game is still scheduled
+        except Exception as error:  # noqa: BLE001 -- raised after the commit
+            attempts.fail(claim, f"{type(error).__name__}: {error}")
+            failure = error
+    if failure is not None:
+        raise failure
+    return attempt
+
+
+def _prepare(claim: Claim, running: RunningGames) -> "_RunningAttempt | None":
+    """Read a claimed game; release it if this worker cannot play it."""
+    seated = engine_adapter.load(claim.game)
+    doubted = attempts.doubted_seats(claim)
+    if fit(seated.needs, running.offered):
         return _RunningAttempt(claim, seated, doubted, running.open_player)
-    except Error:
-        raise  # the database is away, so the reaper ends the attempt
-    except Exception as failure:
-        attempts.fail(claim, f"{type(failure).__name__}: {failure}")
-        raise
+    # The hint came to the wrong worker. The next hint goes to a capable one.
+    attempts.release(claim.game, claim.fence, "not for this worker")
+    return None
 
 
 class _RunningAttempt:
