@@ -1,12 +1,11 @@
-"""Finds out, with one statement, whether the upkeep may have anything to do.
+"""Finds out, with one statement, which parts of the upkeep may have anything to do.
 
-The upkeep is twenty statements, and most of the time it finds nothing. So the
-dispatcher asks first whether something waits or has changed. The answer may miss a
-change, for example a commit that was late. Therefore the upkeep also runs from time to
-time without being asked.
+The upkeep is twenty statements, and most of them find nothing. So the dispatcher asks
+first what waits or has changed. The answer may miss a change, for example a commit that
+was late. Therefore the whole upkeep also runs from time to time without being asked.
 """
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Value
 
@@ -29,25 +28,58 @@ from ladder.tournaments import selectors as tournaments
 from ladder.tournaments.services import scheduled_now
 
 
+class Work(NamedTuple):
+    """The parts of the upkeep that may have something to do.
+
+    `ratings` are games to fold, summaries and finals, `arrivals` are bots that join or
+    have a new version, and `jobs` are analyses that wait.
+    """
+
+    ratings: bool = False
+    arrivals: bool = False
+    cancelling: bool = False
+    uploads: bool = False
+    tournaments: bool = False
+    comparisons: bool = False
+    jobs: bool = False
+
+    def __or__(self, other: Self) -> "Work":
+        """Return the parts that one or the other has."""
+        return Work(*(one or two for one, two in zip(self, other, strict=True)))
+
+
+WHOLE_UPKEEP = Work(*(True for _ in Work._fields))
+
+
 class ChangeDetector:
     """Remembers what it saw last, so that it notices a change."""
 
     def __init__(self) -> None:
-        self._seen: tuple[Any, ...] = ()
+        self._played: tuple[Any, ...] | None = None
+        self._joined: tuple[Any, ...] | None = None
 
-    def finds_work(self) -> bool:
-        """True if something waits, or has changed since the last call."""
-        waits, *seen = _CHANGES.rows()[0]
-        changed = tuple(seen) != self._seen
-        self._seen = tuple(seen)
-        return bool(waits) or changed
+    def find_work(self) -> Work:
+        """Return what waits, or may have to be done after changes since the last call.
+
+        The first call does not know of any change, and returns the whole upkeep.
+        """
+        *waits, finished_at, voids, ready_at, joined_at = _CHANGES.rows()[0]
+        ratings, *others = map(bool, waits)
+        played, joined = (finished_at, voids), (ready_at, joined_at)
+        is_first = self._played is None
+        arrivals = joined != self._joined
+        changed = arrivals or played != self._played
+        self._played, self._joined = played, joined
+        if is_first:
+            return WHOLE_UPKEEP
+        return Work(ratings or changed, arrivals, *others)
 
 
 def _compose() -> ComposedQuery:
     """Return the query. Each part of it reads a few entries of an index.
 
-    1. Whether something waits: summaries, games to cancel, uploads, tournaments,
-       comparisons, analyses, or finals.
+    1. Whether something waits: for ratings, and for each part of `Work` from
+       `cancelling` on.
     2. When the last game finished, for the rater.
     3. How many games are voided.
     4. When the last upload became ready, for the ladders on which its bot plays.
@@ -58,17 +90,14 @@ def _compose() -> ComposedQuery:
     ready = Submission.objects.filter(
         status=Submission.Status.READY, ready_at__isnull=False
     )
+    in_finals = Season.objects.filter(status=Season.Status.FINALS)
     return row_of(
-        any_of(
-            summaries.behind(),
-            unplayable_seats(),
-            Submission.objects.filter(bots.claimable()),
-            scheduled_now(),
-            tournaments.running(),
-            comparisons.running_rows(),
-            analysis.waiting(),
-            Season.objects.filter(status=Season.Status.FINALS),
-        ),
+        any_of(summaries.behind(), in_finals),
+        any_of(unplayable_seats()),
+        any_of(Submission.objects.filter(bots.claimable())),
+        any_of(scheduled_now(), tournaments.running()),
+        any_of(comparisons.running_rows()),
+        any_of(analysis.waiting()),
         composed(finished.values("finished_at")[:1]),
         composed(voided.annotate(count=Count("pk")).values("count")),
         composed(ready.order_by("-ready_at").values("ready_at")[:1]),

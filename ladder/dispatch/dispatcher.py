@@ -28,7 +28,7 @@ from ladder.common import publishing, statement_limits
 from ladder.common.jobs import JobProcess
 from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
-from ladder.dispatch.changes import ChangeDetector
+from ladder.dispatch.changes import WHOLE_UPKEEP, ChangeDetector, Work
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.jobs import JOBS
@@ -63,13 +63,14 @@ from ladder.tournaments import advance as tournaments
 REAP_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 6
 # Folds, new bots, uploads and tournaments, if there may be work for them.
 UPKEEP_INTERVAL_S = 1.0
-# The upkeep also runs after this number of intervals without a change.
+# The whole upkeep runs after this number of intervals, whatever has changed.
 MAX_INTERVALS_WITHOUT_UPKEEP = 30
 HEALTH_INTERVAL_S = 60.0  # of the workers, and of the database's statistics
 # The time that the fold of one season may take in one tick.
 FOLD_BUDGET_S = 0.5
-# Reads all bots. In between, only uploads that became ready lately are looked at.
-WELCOME_ALL_INTERVAL_S = 30.0
+# Reads all bots. In between, only uploads that became ready lately are looked at. It is
+# shorter than the time between two whole upkeeps, so that each of them reads all.
+WELCOME_ALL_INTERVAL_S = 20.0
 READY_LATELY = timedelta(minutes=2)
 BROKER_RETRY_INTERVAL_S = 3.0  # after a failure
 TICK_INTERVAL_S = 0.25
@@ -137,6 +138,8 @@ class Dispatcher:
         self._looked_at = _NEVER
         self._workers = WorkerPool()
         self._changes = ChangeDetector()
+        self._again = Work()
+        """The parts of the upkeep that changed something when they ran last."""
         self._health_checked_at = _NEVER
         self._statistics = PlannerStatistics()
         self._build_hints: dict[int, float] = {}
@@ -235,9 +238,9 @@ class Dispatcher:
            host plays.
         2. Once a minute: let SQLite count its rows, drain workers that cause failures,
            void their games, and choose seats that are asked again.
-        3. Once a second, if something has changed: fold finished games, let new bots
-           join, cancel games of bots that may no longer play, send hints for uploads,
-           and advance tournaments and comparisons.
+        3. Once a second, each if it may have something to do: fold finished games, let
+           new bots join, cancel games of bots that may no longer play, send hints for
+           uploads, and advance tournaments and comparisons.
         4. Make matches for the seasons that have too few open games.
         5. Bring the public log up to date, and give new matches their decks.
         6. Send hints for games that are waiting.
@@ -266,8 +269,9 @@ class Dispatcher:
             self._part("spot checks", partial(self._check_seats, workers.slots), None)
         if is_second_over:
             self._start_jobs(independent=True)
-            if self._needs_upkeep(now):
-                self._keep_up(result, workers, now)
+            work = self._find_work(now)
+            if any(work):
+                self._keep_up(result, workers, now, work)
         result.paired = self._make_matches(workers.slots)
         result.logged = self._part("public log", lambda: self._log.advance(now), 0)
         open_games = games.open_games()
@@ -290,41 +294,57 @@ class Dispatcher:
             "reaping", lambda: len(attempts.reap(self._contact.confirm(now))), 0
         )
 
-    def _needs_upkeep(self, now: float) -> bool:
-        """True if the upkeep may have something to do, or did not run for a while."""
-        found = self._part("changes", self._changes.finds_work, default=True)
-        longest_pause_s = UPKEEP_INTERVAL_S * MAX_INTERVALS_WITHOUT_UPKEEP
-        is_overdue = now - self._upkeep_at >= longest_pause_s
-        return found or is_overdue or not self._units.all_work()
+    def _find_work(self, now: float) -> Work:
+        """Return the parts of the upkeep that may have something to do.
 
-    def _keep_up(self, result: TickResult, workers: WorkerPool, now: float) -> None:
+        All parts run if one has failed, and from time to time.
+        """
+        found = self._part("changes", self._changes.find_work, WHOLE_UPKEEP)
+        longest_pause_s = UPKEEP_INTERVAL_S * MAX_INTERVALS_WITHOUT_UPKEEP
+        if now - self._upkeep_at >= longest_pause_s or not self._units.all_work():
+            self._upkeep_at = now
+            return WHOLE_UPKEEP
+        return found | self._again
+
+    def _keep_up(
+        self, result: TickResult, workers: WorkerPool, now: float, work: Work
+    ) -> None:
         """Fold, let bots join, cancel, send hints for uploads, advance what is running.
 
-        If that changed something, there may be more to do a second later.
+        If a part changed something, it may have more to do a second later.
         """
-        result.joined, result.folded = self._fold_seasons()
-        result.cancelled = self._part("cancelling", cancel_unplayable, 0)
+        if work.ratings or work.arrivals:
+            result.joined, result.folded = self._fold_seasons(arrivals=work.arrivals)
+        if work.cancelling:
+            result.cancelled = self._part("cancelling", cancel_unplayable, 0)
         self._start_jobs(independent=False)
-        result.built = self._part(
-            "uploads", lambda: self._send_build_hints(workers, now), 0
+        if work.uploads or self._uploads:
+            result.built = self._part(
+                "uploads", lambda: self._send_build_hints(workers, now), 0
+            )
+        if work.tournaments:
+            result.drawn = tournaments.tick(workers.slots, self._units)
+        if work.comparisons:
+            result.compared = comparisons.tick(workers.slots, self._units)
+        self._again = Work(
+            ratings=result.folded > 0,
+            arrivals=result.joined > 0,
+            cancelling=result.cancelled > 0,
         )
-        result.drawn = tournaments.tick(workers.slots, self._units)
-        result.compared = comparisons.tick(workers.slots, self._units)
-        changed = result.joined or result.folded or result.cancelled
-        self._upkeep_at = _NEVER if changed else now
 
     def _start_jobs(self, *, independent: bool) -> None:
         for process in self._jobs:
             if process.job.independent == independent:
                 self._part(f"job {process.job.name}", process.ensure, None)
 
-    def _fold_seasons(self) -> tuple[int, int]:
+    def _fold_seasons(self, *, arrivals: bool) -> tuple[int, int]:
         """Return how many bots joined a ladder and how many entries were folded."""
         joined = 0
         folded = 0
         for season in ratings.unarchived().select_related("ladder"):
             unit = Unit(UnitKind.RATINGS, season.ladder.slug)
-            more = self._units.run(unit, partial(self._fold_season, season), (0, 0))
+            fold = partial(self._fold_season, season, arrivals=arrivals)
+            more = self._units.run(unit, fold, (0, 0))
             joined += more[0]
             folded += more[1]
         for season in summaries.behind():
@@ -332,13 +352,13 @@ class Dispatcher:
             self._part(f"summaries of season {season.pk}", catch_up, 0)
         return joined, folded
 
-    def _fold_season(self, season: Season) -> tuple[int, int]:
+    def _fold_season(self, season: Season, *, arrivals: bool) -> tuple[int, int]:
         """Return how many bots joined the season and how many entries were folded.
 
         After an outage many games wait. They are folded over several ticks, so that
         reaping, matches and hints go on.
         """
-        joined = self._welcome(season.pk)
+        joined = self._welcome(season.pk) if arrivals else 0
         folded = 0
         deadline = time.monotonic() + FOLD_BUDGET_S
         goes_on = True

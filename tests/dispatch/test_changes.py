@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from ladder.bots.models import Bot, Submission
 from ladder.dispatch import dispatcher as module
-from ladder.dispatch.changes import ChangeDetector
+from ladder.dispatch.changes import WHOLE_UPKEEP, ChangeDetector, Work
 from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games import services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
@@ -98,31 +98,36 @@ def remove_a_member(_: Season) -> None:
     Membership.objects.update(status="left", changed_at=timezone.now())
 
 
+PLAYED = Work(ratings=True)
+JOINED = Work(ratings=True, arrivals=True)
+LEFT = Work(cancelling=True)
 KINDS = [
-    remove_a_member,
-    finish_a_game,
-    void_a_game,
-    ban_a_bot,
-    deactivate_an_owner,
-    make_a_bot_ready,
-    upload,
-    start_finals,
-    announce_a_tournament,
-    fold_elsewhere,
+    (remove_a_member, JOINED | LEFT),
+    (finish_a_game, PLAYED),
+    (void_a_game, PLAYED),
+    (ban_a_bot, LEFT),
+    (deactivate_an_owner, LEFT),
+    (make_a_bot_ready, JOINED),
+    (upload, Work(uploads=True)),
+    (start_finals, PLAYED),
+    (announce_a_tournament, Work(tournaments=True)),
+    (fold_elsewhere, PLAYED),
 ]
 
 
-@pytest.mark.parametrize("happen", KINDS)
-def test_a_change_is_noticed(season: Season, happen: Callable[[Season], None]) -> None:
+@pytest.mark.parametrize(("happen", "found"), KINDS)
+def test_a_change_is_noticed_for_its_parts_only(
+    season: Season, happen: Callable[[Season], None], found: Work
+) -> None:
     finish_a_game(season)
     settle(season)
     changes = ChangeDetector()
-    assert changes.finds_work()  # it has not seen anything yet
-    assert not changes.finds_work()
+    assert changes.find_work() == WHOLE_UPKEEP  # it has not seen anything yet
+    assert not any(changes.find_work())
 
     happen(season)
 
-    assert changes.finds_work()
+    assert changes.find_work() == found
 
 
 @pytest.fixture
@@ -163,6 +168,26 @@ def test_a_game_is_rated_by_the_next_tick(
     assert not Pairing.objects.get(match=game.match).open
     played = game.seats.values("bot")
     assert all(row.games == 1 for row in Rating.objects.filter(bot__in=played))
+
+
+def test_parts_without_work_do_not_run(
+    season: Season, dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game ends every second, and nearly every second nothing else happens."""
+    for _ in range(6):
+        dispatcher.tick()
+    ran = []
+    parts = (
+        *((rater, "welcome"), (module, "cancel_unplayable")),
+        *((module.tournaments, "tick"), (module.comparisons, "tick")),
+        (module.bots, "claimable_ids"),
+    )
+    for owner, name in parts:
+        monkeypatch.setattr(owner, name, lambda *_, name=name, **__: ran.append(name))
+    finish_in_order(open_games()[0])
+
+    assert dispatcher.tick().folded == 1
+    assert not ran
 
 
 def test_a_unit_that_failed_is_tried_although_nothing_changed(
