@@ -1,5 +1,6 @@
-"""Finds out, with one statement, which parts of the upkeep may have anything to do.
+"""Finds out which parts of a tick may have anything to do, with a statement for all.
 
+`look` asks for the parts of each tick, and `ChangeDetector` for the upkeep.
 The upkeep is twenty statements, and most of them find nothing. So the dispatcher asks
 first what waits or has changed. The answer may miss a change, for example a commit that
 was late. Therefore the whole upkeep also runs from time to time without being asked.
@@ -18,14 +19,43 @@ from ladder.common.fixed_query import (
     composed,
     row_of,
 )
+from ladder.events.models import Fact
 from ladder.extras.analysis import selectors as analysis
 from ladder.extras.comparisons import selectors as comparisons
-from ladder.games.models import Game, GameStatus
-from ladder.ratings import summaries
+from ladder.games import selectors as games
+from ladder.games.models import OPEN, Game, GameStatus, Match
+from ladder.public_log.models import DeckBatch, LogHead
+from ladder.ratings import selectors as ratings, summaries
 from ladder.ratings.cancellation import unplayable_seats
 from ladder.ratings.models import Ladder, Membership, Season
 from ladder.tournaments import selectors as tournaments
 from ladder.tournaments.services import scheduled_now
+
+
+class Look(NamedTuple):
+    """The facts that a tick finds before it makes matches.
+
+    `fewest_open` is the smallest number of open games of a season that makes matches;
+    None without such a season. `needs_hint` is true if a game with decks has no hint
+    that may still arrive.
+    """
+
+    fewest_open: int | None
+    leaves_wait: bool
+    matches_wait: bool
+    needs_hint: bool
+    is_hinted: bool
+    is_open: bool
+
+
+UNKNOWN = Look(0, *(True for _ in Look._fields[1:]))
+"""Lets each part of the tick look for itself."""
+
+
+def look() -> Look:
+    """Return what there is to do in this tick."""
+    fewest_open, *flags = _LOOK.rows()[0]
+    return Look(fewest_open, *map(bool, flags))
 
 
 class Work(NamedTuple):
@@ -64,7 +94,7 @@ class ChangeDetector:
         The first call does not know of any change, and returns the whole upkeep.
         """
         *waits, finished_at, voids, ready_at, joined_at = _CHANGES.rows()[0]
-        ratings, *others = map(bool, waits)
+        ratings_wait, *others = map(bool, waits)
         played, joined = (finished_at, voids), (ready_at, joined_at)
         is_first = self._played is None
         arrivals = joined != self._joined
@@ -72,10 +102,28 @@ class ChangeDetector:
         self._played, self._joined = played, joined
         if is_first:
             return WHOLE_UPKEEP
-        return Work(ratings or changed, arrivals, *others)
+        return Work(ratings_wait or changed, arrivals, *others)
 
 
-def _compose() -> ComposedQuery:
+def _compose_look() -> ComposedQuery:
+    """Return the query, with the columns of `Look`."""
+    last_leaf = Fact.objects.exclude(leaf_kind="").exclude(number=None)
+    last_number = last_leaf.order_by("-number").values("number")[:1]
+    return row_of(
+        ratings.fewest_open_games(),
+        any_of(
+            Fact.objects.filter(number=None),
+            LogHead.objects.filter(last_fact__lt=last_number),
+            DeckBatch.objects.filter(leaf=None),
+        ),
+        any_of(Match.objects.filter(seed="")),
+        any_of(games.needing_hints()),
+        any_of(games.hinted()),
+        any_of(Game.objects.filter(status__in=OPEN)),
+    )
+
+
+def _compose_changes() -> ComposedQuery:
     """Return the query. Each part of it reads a few entries of an index.
 
     1. Whether something waits: for ratings, and for each part of `Work` from
@@ -113,4 +161,5 @@ def _last_membership_change() -> QuerySet[Ladder, Any]:
     return one_group.annotate(last=Max(last)).values("last")
 
 
-_CHANGES = FixedQuery(_compose)
+_LOOK = FixedQuery(_compose_look)
+_CHANGES = FixedQuery(_compose_changes)

@@ -28,7 +28,8 @@ from ladder.common import publishing, statement_limits
 from ladder.common.jobs import JobProcess
 from ladder.common.planner_statistics import PlannerStatistics
 from ladder.common.publishing import BROKER_ERRORS
-from ladder.dispatch.changes import WHOLE_UPKEEP, ChangeDetector, Work
+from ladder.dispatch import changes
+from ladder.dispatch.changes import UNKNOWN, WHOLE_UPKEEP, ChangeDetector, Look, Work
 from ladder.dispatch.contact import DatabaseContact
 from ladder.dispatch.hints import HintPlanner, handle_broker_error, send_hint
 from ladder.dispatch.jobs import JOBS
@@ -49,7 +50,6 @@ from ladder.games import (
 )
 from ladder.games.capabilities import WorkerPool
 from ladder.games.shares import Shares
-from ladder.games.sql import OpenGames
 from ladder.public_log.keys import LogKeyRefused
 from ladder.ratings import rater, selectors as ratings, summaries, voids
 from ladder.ratings.cancellation import cancel_unplayable
@@ -272,19 +272,26 @@ class Dispatcher:
             work = self._find_work(now)
             if any(work):
                 self._keep_up(result, workers, now, work)
-        result.paired = self._make_matches(workers.slots)
-        result.logged = self._part("public log", lambda: self._log.advance(now), 0)
-        open_games = games.open_games()
-        result.queues_were_empty = not games.in_flight(open_games)
-        result.sent = self._part(
-            "hints", lambda: self._send_hints(workers, open_games), 0
-        )
+        self._supply_workers(result, workers, now)
         result.deleted = self._part("retention", lambda: self._retention.apply(now), 0)
         # Each unit has run at least once since the last of these moments.
         if self._health_checked_at == now:
             self._units.forget_unseen()
-        result.idle = not open_games
         return result
+
+    def _supply_workers(
+        self, result: TickResult, workers: WorkerPool, now: float
+    ) -> None:
+        """Make matches, keep the public log, and send hints, if a look finds work."""
+        look = self._part("look", changes.look, UNKNOWN)
+        result.paired = self._make_matches(workers.slots, look.fewest_open)
+        result.logged = self._part(
+            "public log", lambda: self._advance_log(result, look, now), 0
+        )
+        result.idle = not (look.is_open or result.paired)
+        result.queues_were_empty = not look.is_hinted
+        if look.needs_hint or result.paired or result.logged:
+            result.sent = self._part("hints", lambda: self._send_hints(workers), 0)
 
     def _reap(self, now: float) -> int:
         """Return how many games were reaped; those by hand and trials do not count."""
@@ -378,13 +385,13 @@ class Dispatcher:
         rater.open_closed_pairings(season)
         return rater.welcome(season)
 
-    def _make_matches(self, slots: int) -> int:
+    def _make_matches(self, slots: int, fewest_open: int | None) -> int:
         wanted = OPEN_GAMES_PER_SLOT * slots
         enough = MIN_OPEN_GAMES_PER_SLOT * slots
+        if fewest_open is None or fewest_open >= enough:
+            return 0
         open_games = ratings.open_games_by_season()
         hungry = [season for season, count in open_games.items() if count < enough]
-        if not hungry:
-            return 0
         paired = 0
         for season in ratings.playing().filter(pk__in=hungry):
             unit = Unit(UnitKind.MATCHMAKING, season.ladder.slug)
@@ -392,6 +399,13 @@ class Dispatcher:
             make = partial(self._make_matches_of, season, missing)
             paired += self._units.run(unit, make, 0)
         return paired
+
+    def _advance_log(self, result: TickResult, look: Look, now: float) -> int:
+        return self._log.advance(
+            now,
+            leaves_wait=look.leaves_wait,
+            matches_wait=look.matches_wait or result.paired > 0,
+        )
 
     def _make_matches_of(self, season: Season, missing: int) -> int:
         # A session that failed half-way is not kept, because its pool may be wrong.
@@ -450,7 +464,7 @@ class Dispatcher:
             self._broker_retry_at = time.monotonic() + BROKER_RETRY_INTERVAL_S
         handle_broker_error(error)
 
-    def _send_hints(self, workers: WorkerPool, open_games: list[OpenGames]) -> int:
+    def _send_hints(self, workers: WorkerPool) -> int:
         """Send hints for waiting games; return how many hints were sent.
 
         1. Choose the games and their queues.
@@ -462,7 +476,7 @@ class Dispatcher:
             return 0
         if self._uploads:
             self._uploads = bots.count_in_work(self._build_hints)
-        planner = HintPlanner(workers, open_games, self._uploads)
+        planner = HintPlanner(workers, games.open_games(), self._uploads)
         planner.fill()
         if not planner.hints:
             return 0

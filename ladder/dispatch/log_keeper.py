@@ -4,14 +4,10 @@ from functools import partial
 
 from django.conf import settings
 
-from ladder.common.fixed_query import FixedQuery, any_of, row_of
-from ladder.events.models import Fact
 from ladder.games import dealing
-from ladder.games.models import Match
 from ladder.public_log import batches
 from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import LogKey, find_key, load_key
-from ladder.public_log.models import DeckBatch, LogHead
 from ladder.public_log.sequencer import sequence
 
 PREPARE_INTERVAL_S = 1.0
@@ -20,18 +16,6 @@ SEQUENCE_INTERVAL_S = 1.0
 REVEAL_INTERVAL_S = 30.0
 
 _NEVER = float("-inf")
-_LAST_LEAF = Fact.objects.exclude(leaf_kind="").exclude(number=None).order_by("-number")
-_WORK = FixedQuery(
-    lambda: row_of(
-        any_of(
-            Fact.objects.filter(number=None),
-            LogHead.objects.filter(last_fact__lt=_LAST_LEAF.values("number")[:1]),
-            DeckBatch.objects.filter(leaf=None),
-        ),
-        any_of(Match.objects.filter(seed="")),
-    )
-)
-"""True for leaves that may wait, and for matches that wait for decks."""
 
 
 class LogKeeper:
@@ -51,8 +35,13 @@ class LogKeeper:
         """Read the key, and begin the log if there is none. Raises LogKeyRefused."""
         self._key = load_key()
 
-    def advance(self, now_s: float) -> int:
+    def advance(
+        self, now_s: float, *, leaves_wait: bool = True, matches_wait: bool = True
+    ) -> int:
         """Do what is to be done; return how many leaves were numbered.
+
+        `leaves_wait` and `matches_wait` are false if a look found no leaf that waits,
+        and no match that waits for decks.
 
         1. From time to time, commit to the secret of the next batch of decks, and make
            the secrets of ended batches public.
@@ -66,9 +55,8 @@ class LogKeeper:
         is_first = self._key is None
         if self._key is None:
             self._key = load_key()
-        if settings.TORRES_COMMITTED_DECKS:
-            self._keep_batches(self._key, now_s)
-        leaves_wait, matches_wait = _WORK.rows()[0]
+        if settings.TORRES_COMMITTED_DECKS and self._keep_batches(self._key, now_s):
+            leaves_wait = True
         if now_s - self._sequenced_at < SEQUENCE_INTERVAL_S:
             leaves_wait = False
         if not (is_first or leaves_wait or matches_wait):
@@ -78,10 +66,13 @@ class LogKeeper:
             self._key, HeadFile.of_service(), partial(dealing.deal, self._key)
         )
 
-    def _keep_batches(self, key: LogKey, now_s: float) -> None:
+    def _keep_batches(self, key: LogKey, now_s: float) -> bool:
+        """Return whether leaves may wait because of this."""
+        is_new = revealed = False
         if now_s - self._prepared_at >= PREPARE_INTERVAL_S:
             self._prepared_at = now_s
-            batches.prepare(key)
+            is_new = batches.prepare(key)
         if now_s - self._revealed_at >= REVEAL_INTERVAL_S:
             self._revealed_at = now_s
-            dealing.reveal_ended(key)
+            revealed = dealing.reveal_ended(key) > 0
+        return is_new or revealed

@@ -13,6 +13,7 @@ from django.db.models import (
     Count,
     Max,
     Min,
+    Q,
     QuerySet,
     Subquery,
     Sum,
@@ -204,6 +205,19 @@ def due(
 def open_games() -> list[OpenGames]:
     """Count the games that are scheduled or running, by how far they are."""
     return sql.open_games(HINT_LIFETIME.total_seconds())
+
+
+def needing_hints() -> QuerySet[Game]:
+    """Select the games that `due` lists."""
+    scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
+    without_hint = Q(sent_at=None) | Q(sent_at__lt=Now() - HINT_LIFETIME)
+    return scheduled.filter(without_hint).exclude(match__seed="")
+
+
+def hinted() -> QuerySet[Game]:
+    """Select the scheduled games with a hint that may still arrive."""
+    scheduled = Game.objects.filter(status=GameStatus.SCHEDULED)
+    return scheduled.filter(sent_at__gte=Now() - HINT_LIFETIME)
 
 
 def in_flight(games: Iterable[OpenGames]) -> Counter[str]:

@@ -26,19 +26,20 @@ MAX_AGE = timedelta(days=1)
 """A batch gets no more matches after this time, so that secrets become public."""
 
 
-def prepare(key: LogKey) -> None:
+def prepare(key: LogKey) -> bool:
     """Commit to the secret of a new batch if the newest one can take no more matches.
 
     It also ends when other witnesses are configured. The sequencer logs a commitment
-    before everything that waits. Idempotent.
+    before everything that waits. Idempotent. Return whether there is a new batch.
     """
     newest = DeckBatch.objects.order_by("-number")[:1]
     young = DeckBatch.objects.filter(created_at__gt=Now() - MAX_AGE, pk__in=newest)
     open_ = young.filter(matches__lt=MATCHES, revealed_at=None).first()
     witnesses = [str(witness) for witness in cosignatures.witnesses()]
     if open_ is not None and open_.witnesses == witnesses:
-        return
+        return False
     _commit(key, newest[0].number + 1 if newest else 1)
+    return True
 
 
 def begin_anew(key: LogKey) -> None:

@@ -258,13 +258,21 @@ def open_games_by_season() -> dict[int, int]:
     return dict(_OPEN_GAMES_BY_SEASON.rows())
 
 
+def fewest_open_games() -> ComposedQuery:
+    """Return the expression of the smallest count of `open_games_by_season`."""
+    counts = _compose_open_games_by_season()
+    text = f"SELECT MIN(games) FROM ({counts.text}) AS counts"  # noqa: S608
+    return ComposedQuery(text, counts.values)
+
+
 def _compose_open_games_by_season() -> ComposedQuery:
     waiting = Pairing.objects.filter(open=True, match__games__status__in=OPEN)
     grouped = waiting.order_by().values("season").annotate(count=Count("match__games"))
     counts = composed(grouped.values_list("season", "count"))
     seasons = composed(playing().select_related(None).values_list("pk"))
     return ComposedQuery(
-        f"SELECT seasons.pk, COALESCE(counts.count, 0) FROM ({seasons.text}) AS seasons"  # noqa: S608
+        "SELECT seasons.pk, COALESCE(counts.count, 0) AS games"  # noqa: S608
+        f" FROM ({seasons.text}) AS seasons"
         f" LEFT JOIN ({counts.text}) AS counts ON counts.season = seasons.pk",
         [*seasons.values, *counts.values],
     )

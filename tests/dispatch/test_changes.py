@@ -150,9 +150,22 @@ def test_a_tick_with_nothing_to_do_asks_few_questions(
     with CaptureQueriesContext(connection) as queries:
         dispatcher.tick()
 
-    # The changes, the open games, the seasons, and the hints: two. The upkeep has about
-    # twenty.
-    assert len(queries) <= 6, [query["sql"] for query in queries]
+    # The webhooks, the changes, and the look. The upkeep has about twenty.
+    assert len(queries) <= 3, [query["sql"] for query in queries]
+
+
+def test_each_part_looks_for_itself_if_the_look_fails(
+    season: Season, dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ValueError("wrong row")
+
+    monkeypatch.setattr(module.changes, "look", fail)
+    finish_in_order(open_games()[0])
+
+    result = dispatcher.tick()
+
+    assert min(result.paired, result.logged, result.sent) > 0
 
 
 def test_a_game_is_rated_by_the_next_tick(
