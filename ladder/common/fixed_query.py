@@ -32,11 +32,15 @@ def preparing_cursor() -> Iterator[Any]:
     connection.ensure_connection()
     if connection.execute_wrappers and begins_transaction():
         # They see no raw cursor, but have to see how a transaction begins.
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        for wrapper in connection.execute_wrappers:
+            wrapper(_execute_nothing, "", None, False, {"connection": connection})
     cursor_class = tracing.cursor_class()
     with connection.wrap_database_errors, cursor_class(connection.connection) as raw:
         yield raw
+
+
+def _execute_nothing(*_: object) -> None:
+    """Stand in for a statement that a wrapper would run."""
 
 
 def begins_transaction() -> bool:

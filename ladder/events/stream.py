@@ -76,8 +76,11 @@ def number_new() -> int:
     A lock is held until the numbers are committed; on SQLite it is the write lock. A
     statement after the lock sees everything that an earlier holder has committed.
     """
-    if not _HAS_NEW.rows()[0][0]:
-        return 0
+    return number_waiting() if _HAS_NEW.rows()[0][0] else 0
+
+
+def number_waiting() -> int:
+    """Do what `number_new` does, for a caller that knows of new facts."""
     with transaction.atomic(), preparing_cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ADVISORY_LOCK_ID])

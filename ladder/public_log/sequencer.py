@@ -107,7 +107,7 @@ def sequence(key: LogKey, head_file: HeadFile, deal: Dealer) -> int:
     4. Store the leaves, complete tiles and bundles, and the signed head.
     5. After the commit, write the signed head into the file.
     """
-    stream.number_new()
+    stream.number_waiting()
     numbered = 0
     goes_on = True
     while goes_on:
