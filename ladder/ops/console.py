@@ -4,7 +4,7 @@ import select
 import sys
 from contextlib import suppress
 
-from ladder.games.models import Game, Seat
+from ladder.games.models import Game
 from ladder.games.selectors import GameTally
 from ladder.ops.invariants import InvariantResult
 from ladder.ratings import selectors
@@ -33,11 +33,10 @@ def say_or_drop(line: str = "") -> None:
 
 def game_line(game: Game) -> str:
     """Return one line with the bots of a game and their scores, best first."""
-    seats = Seat.objects.filter(game=game).select_related("submission__bot")
+    seats = sorted(game.seats.all(), key=lambda seat: (seat.rank or 0, seat.number))
     results = ", ".join(
-        f"{seat.submission.bot.slug} {seat.score}"
-        + (f" ({seat.fault})" if seat.fault else "")
-        for seat in seats.order_by("rank", "number")
+        f"{seat.bot.slug} {seat.score}" + (f" ({seat.fault})" if seat.fault else "")
+        for seat in seats
     )
     return f"game {game.pk:>5}  {results}"
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from ladder.common.fixed_query import FixedQuery, composed
-from ladder.games.models import Game, GameStatus
+from ladder.games.models import Game, GameStatus, Seat
 
 WINDOW = 200
 """This number of the latest results is looked at. A commit may be late, so that a game
@@ -27,7 +27,10 @@ class NewResults:
         self._newest = newest or LONG_AGO
 
     def take(self) -> list[Game]:
-        """Return the games that finished since the last call, in the order of ids."""
+        """Return the games that finished since the last call, in the order of ids.
+
+        Their seats and bots are read, too.
+        """
         window = {pk for (pk,) in _LATEST.rows()}
         unseen = window - self._seen
         if not unseen:
@@ -36,7 +39,9 @@ class NewResults:
             later = _finished().filter(finished_at__gte=self._newest)
             unseen |= set(later.values_list("pk", flat=True)) - self._seen
         rows = Game.objects.filter(pk__in=unseen, match__embargo=False)
-        games = list(rows.defer("replay").order_by("pk"))
+        seats = Prefetch("seats", Seat.objects.select_related("bot"))
+        rows = rows.defer("replay").prefetch_related(seats)
+        games = list(rows.order_by("pk"))
         self._seen = (self._seen & window) | {game.pk for game in games}
         times = [game.finished_at for game in games if game.finished_at]
         self._newest = max([self._newest, *times])

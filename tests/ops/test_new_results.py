@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ladder.games.models import Match
 from ladder.ops import new_results
+from ladder.ops.console import game_line
 from ladder.ops.new_results import NewResults
 from tests.games import factories
 from tests.ratings.factories import finish_in_order
@@ -66,3 +67,15 @@ def test_a_look_is_one_query():
         results.take()
 
     assert len(queries) <= 1
+
+
+def test_lines_of_several_games_need_no_query_for_each():
+    finished()
+    results = NewResults()
+    games = [finished() for _ in range(3)]
+
+    with CaptureQueriesContext(connection) as queries:
+        lines = [game_line(game) for game in results.take()]
+
+    assert len(lines) == len(games)
+    assert len(queries) <= 3  # the window, the games and their seats
