@@ -199,7 +199,12 @@ def dispatch(stop: threading.Event) -> None:
 def practise(slots: int, stop: threading.Event) -> None:
     """Host games by hand until `stop` is set."""
     with Watchdog() as watchdog:
-        PracticeHost(slots, goes_on=watchdog.pet, begin_trial=editor.source()).run(stop)
+        PracticeHost(
+            slots,
+            goes_on=watchdog.pet,
+            begin_trial=editor.source(),
+            waits=editor.waits,
+        ).run(stop)
 
 
 def watch(web: str, stop: threading.Event) -> None:

@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from engine.replay import verify
 from ladder.bots import players
@@ -236,6 +238,30 @@ class FakeTrials:
         thread.start()
         keeper = LeaseKeeper("trial", lambda: True, deadline_s=60)
         return HostedGame(thread, keeper, is_trial=True)
+
+
+def test_one_statement_finds_a_trial_or_a_game_that_waits() -> None:
+    work.waits()  # composes the query
+
+    with CaptureQueriesContext(connection) as asked:
+        assert not work.waits()
+    assert len(asked) <= 1
+
+    practice.begin(practice.make_house(), by="ana")
+    assert work.waits()
+
+
+def test_a_host_looks_for_nothing_if_nothing_waits() -> None:
+    trials = FakeTrials()
+    waiting = [False, True]
+    host = PracticeHost(1, begin_trial=trials.begin, waits=lambda: bool(waiting.pop(0)))
+
+    host._step()
+    assert trials.begun == 0
+
+    host._step()
+    assert trials.begun == 1
+    trials.end.set()
 
 
 def running() -> int:

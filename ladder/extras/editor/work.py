@@ -16,12 +16,15 @@ from django.db import Error, connection
 
 from engine.referee import Move
 from ladder.bots import players
+from ladder.common.fixed_query import FixedQuery, any_of, row_of
 from ladder.common.scratch import scratch_folder
 from ladder.common.storable import storable
 from ladder.extras.editor import selectors, services
 from ladder.extras.editor.models import TrialGame, TrialStatus
 from ladder.extras.editor.services import LIMITS, SEATS, TrialClaim
+from ladder.extras.practice import selectors as practice
 from ladder.extras.practice.host import BOT_NICENESS, HostedGame, open_bot
+from ladder.extras.practice.models import PracticeGame
 from ladder.games import replays
 from ladder.games.attempts import LEASE
 from ladder.games.worker.lease_keeper import DEADLINE, LeaseKeeper
@@ -54,6 +57,21 @@ class TrialStopped(Exception):
 def source() -> Callable[[], HostedGame | None] | None:
     """Return the function that begins trials for a host; None if the editor is off."""
     return begin_next if settings.TORRES_TRIALS_PER_HOUR else None
+
+
+def waits() -> bool:
+    """True if a game by hand or a trial waits for a host; one statement for both."""
+    return bool(_WAITS.rows()[0][0])
+
+
+_WAITS = FixedQuery(
+    lambda: row_of(
+        any_of(
+            PracticeGame.objects.filter(practice.claimable()),
+            TrialGame.objects.filter(status=TrialStatus.WAITING),
+        )
+    )
+)
 
 
 def begin_next() -> HostedGame | None:

@@ -55,6 +55,7 @@ class PracticeHost:
     It calls `goes_on` before it looks for games. With `begin_trial`, which begins the
     next trial of the editor, one slot is for trials. A trial takes a minute at most, so
     that neither waits long for the other if there is only one slot: they take turns.
+    Unless `waits` says that a game or a trial may wait, it does not look for them.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class PracticeHost:
         open_player: OpenPlayer = open_bot,
         goes_on: Callable[[], None] = lambda: None,
         begin_trial: Callable[[], HostedGame | None] | None = None,
+        waits: Callable[[], bool] = lambda: True,
     ) -> None:
         self._slots = slots
         self._begin_trial = begin_trial
@@ -70,6 +72,7 @@ class PracticeHost:
         self._last_was_trial = False
         self._open_player = open_player
         self._goes_on = goes_on
+        self._waits = waits
         self._games: list[HostedGame] = []
         self._reported_at = float("-inf")
 
@@ -88,6 +91,8 @@ class PracticeHost:
         self._games = [game for game in self._games if game.thread.is_alive()]
         try:
             self._report()
+            if len(self._games) == self._slots or not self._waits():
+                return
             while len(self._games) < self._slots:
                 game = self._next()
                 if game is None:

@@ -37,6 +37,9 @@ class Command(ServiceCommand):
             )
         with Watchdog() as watchdog:
             host = PracticeHost(
-                slots, goes_on=watchdog.pet, begin_trial=editor.source()
+                slots,
+                goes_on=watchdog.pet,
+                begin_trial=editor.source(),
+                waits=editor.waits,
             )
             host.run(stop_on_signals())
