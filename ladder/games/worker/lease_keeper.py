@@ -24,7 +24,8 @@ from ladder.games.attempts import AnswerRecord, Claim
 from torres.runner.verdict import SeatOutput
 
 BEAT_S = 1.0
-FLUSH_INTERVAL_S = 0.25
+# Spectators' streams look as often.
+FLUSH_INTERVAL_S = 0.5
 RENEW_INTERVAL_S = settings.TORRES_LEASE_SECONDS / 3
 # If the database does not answer, a game stops this long before its lease ends.
 SAFETY_MARGIN_S = settings.TORRES_LEASE_SECONDS / 6
