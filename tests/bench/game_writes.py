@@ -25,7 +25,8 @@ from torres.common.pause import pause
 FIRST_GAMES = size(30, short=2)
 GAMES = size(150, short=3)
 MANAGE = str(Path(__file__).parents[2] / "manage.py")
-POLL_S = size(1.0, short=0.2)
+# Its own looks count, too.
+POLL_S = size(5.0, short=0.2)
 SHOWN = 0.1
 MAX_WAL_KB = 15.0
 MAX_STATEMENTS = 40.0
