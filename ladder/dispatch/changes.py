@@ -61,11 +61,13 @@ def look() -> Look:
 class Work(NamedTuple):
     """The parts of the upkeep that may have something to do.
 
-    `ratings` are games to fold, summaries and finals, `arrivals` are bots that join or
-    have a new version, and `jobs` are analyses that wait.
+    `ratings` are games to fold, summaries and finals, `voids` are voided games to take
+    out of the ratings, `arrivals` are bots that join or have a new version, and `jobs`
+    are analyses that wait.
     """
 
     ratings: bool = False
+    voids: bool = False
     arrivals: bool = False
     cancelling: bool = False
     uploads: bool = False
@@ -85,24 +87,22 @@ class ChangeDetector:
     """Remembers what it saw last, so that it notices a change."""
 
     def __init__(self) -> None:
-        self._played: tuple[Any, ...] | None = None
-        self._joined: tuple[Any, ...] | None = None
+        self._seen: tuple[Any, ...] | None = None
 
     def find_work(self) -> Work:
         """Return what waits, or may have to be done after changes since the last call.
 
         The first call does not know of any change, and returns the whole upkeep.
         """
-        *waits, finished_at, voids, ready_at, joined_at = _CHANGES.rows()[0]
+        *waits, finished_at, voided, ready_at, joined_at = _CHANGES.rows()[0]
         ratings_wait, *others = map(bool, waits)
-        played, joined = (finished_at, voids), (ready_at, joined_at)
-        is_first = self._played is None
-        arrivals = joined != self._joined
-        changed = arrivals or played != self._played
-        self._played, self._joined = played, joined
-        if is_first:
+        before, self._seen = self._seen, (finished_at, voided, ready_at, joined_at)
+        if before is None:
             return WHOLE_UPKEEP
-        return Work(ratings_wait or changed, arrivals, *others)
+        voids = voided != before[1]
+        arrivals = (ready_at, joined_at) != before[2:]
+        changed = self._seen != before
+        return Work(ratings_wait or changed, voids, arrivals, *others)
 
 
 def _compose_look() -> ComposedQuery:

@@ -321,7 +321,7 @@ class Dispatcher:
         If a part changed something, it may have more to do a second later.
         """
         if work.ratings or work.arrivals:
-            result.joined, result.folded = self._fold_seasons(arrivals=work.arrivals)
+            result.joined, result.folded = self._fold_seasons(work)
         if work.cancelling:
             result.cancelled = self._part("cancelling", cancel_unplayable, 0)
         self._start_jobs(independent=False)
@@ -344,13 +344,13 @@ class Dispatcher:
             if process.job.independent == independent:
                 self._part(f"job {process.job.name}", process.ensure, None)
 
-    def _fold_seasons(self, *, arrivals: bool) -> tuple[int, int]:
+    def _fold_seasons(self, work: Work) -> tuple[int, int]:
         """Return how many bots joined a ladder and how many entries were folded."""
         joined = 0
         folded = 0
         for season in ratings.unarchived().select_related("ladder"):
             unit = Unit(UnitKind.RATINGS, season.ladder.slug)
-            fold = partial(self._fold_season, season, arrivals=arrivals)
+            fold = partial(self._fold_season, season, work)
             more = self._units.run(unit, fold, (0, 0))
             joined += more[0]
             folded += more[1]
@@ -359,18 +359,18 @@ class Dispatcher:
             self._part(f"summaries of season {season.pk}", catch_up, 0)
         return joined, folded
 
-    def _fold_season(self, season: Season, *, arrivals: bool) -> tuple[int, int]:
+    def _fold_season(self, season: Season, work: Work) -> tuple[int, int]:
         """Return how many bots joined the season and how many entries were folded.
 
         After an outage many games wait. They are folded over several ticks, so that
         reaping, matches and hints go on.
         """
-        joined = self._welcome(season.pk) if arrivals else 0
+        joined = self._welcome(season.pk) if work.arrivals else 0
         folded = 0
         deadline = time.monotonic() + FOLD_BUDGET_S
         goes_on = True
         while goes_on:
-            entries = rater.fold(season.pk)
+            entries = rater.fold(season.pk, voids=work.voids)
             folded += entries
             goes_on = entries >= rater.BATCH_GAMES and time.monotonic() <= deadline
         settle(season)

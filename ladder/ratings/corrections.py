@@ -147,7 +147,7 @@ def count_pending(season: int) -> int:
     return _pending(season).count()
 
 
-def _pending(season: int) -> QuerySet[Entry]:
+def _pending(season: int | OuterRef) -> QuerySet[Entry]:
     voids = Entry.objects.filter(game=OuterRef("game"), kind=EntryKind.VOID)
     return Entry.objects.filter(
         ~Exists(voids),
@@ -167,8 +167,8 @@ def _append_voids(season: Season, games: Sequence[int], after: LedgerState) -> i
 
 def waiting_seasons() -> list[int]:
     """Return the seasons with voided games that are still counted."""
-    seasons = selectors.unarchived().values_list("pk", flat=True)
-    return [season for season in seasons if has_pending(season)]
+    seasons = selectors.unarchived().filter(Exists(_pending(OuterRef("pk"))))
+    return list(seasons.values_list("pk", flat=True))
 
 
 def needs_long_pass(season: int) -> bool:

@@ -4,14 +4,13 @@ import os
 
 from ladder.common.commands import be_nice
 from ladder.common.jobs import Job
-from ladder.ratings import corrections, second_opinion, selectors
+from ladder.ratings import corrections, second_opinion
 from ladder.ratings.ledger_writer import LedgerConflict
 
 
 def _voids_wait() -> bool:
     """True if voided games wait for a long pass."""
-    seasons = selectors.unarchived().values_list("pk", flat=True)
-    return any(corrections.needs_long_pass(season) for season in seasons)
+    return any(map(corrections.needs_long_pass, corrections.waiting_seasons()))
 
 
 def _fold_voids() -> None:

@@ -46,11 +46,11 @@ SEAT_INPUTS = {
 log = structlog.get_logger()
 
 
-def fold(season: int, limit: int = BATCH_GAMES) -> int:
+def fold(season: int, limit: int = BATCH_GAMES, *, voids: bool = True) -> int:
     """Bring the ledger up to date with the games; return the number of new entries.
 
-    1. Take out the voided games that the ledger still counts, if that is quick. If not,
-       they wait for a job (`jobs`).
+    1. With `voids`, take out the voided games that the ledger still counts, if that is
+       quick. If not, they wait for a job (`jobs`).
     2. Fold up to `limit` finished games, in the order in which they finished.
     3. Close the pairings that are complete, and bench bots that forfeit too often, or
        in whose seats attempts fail too often.
@@ -61,9 +61,11 @@ def fold(season: int, limit: int = BATCH_GAMES) -> int:
     committed stay.
     """
     try:
-        voids = corrections.fold_voids(season, corrections.INLINE_ENTRIES)
+        taken_out = 0
+        if voids:
+            taken_out = corrections.fold_voids(season, corrections.INLINE_ENTRIES)
         row = Season.objects.select_related("ladder").get(pk=season)
-        return voids + _fold_games(row, limit)
+        return taken_out + _fold_games(row, limit)
     except LedgerConflict:
         return 0
 

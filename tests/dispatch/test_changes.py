@@ -15,7 +15,7 @@ from ladder.dispatch.dispatcher import Dispatcher
 from ladder.games import services
 from ladder.games.capabilities import WorkerGroup, WorkerPool
 from ladder.games.models import Game
-from ladder.ratings import rater, summaries
+from ladder.ratings import corrections, rater, summaries
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.models import Membership, Pairing, Rating, Season
 from ladder.tournaments.models import Tournament
@@ -104,7 +104,7 @@ LEFT = Work(cancelling=True)
 KINDS = [
     (remove_a_member, JOINED | LEFT),
     (finish_a_game, PLAYED),
-    (void_a_game, PLAYED),
+    (void_a_game, PLAYED | Work(voids=True)),
     (ban_a_bot, LEFT),
     (deactivate_an_owner, LEFT),
     (make_a_bot_ready, JOINED),
@@ -193,7 +193,7 @@ def test_parts_without_work_do_not_run(
     parts = (
         *((rater, "welcome"), (module, "cancel_unplayable")),
         *((module.tournaments, "tick"), (module.comparisons, "tick")),
-        (module.bots, "claimable_ids"),
+        *((module.bots, "claimable_ids"), (corrections, "fold_voids")),
     )
     for owner, name in parts:
         monkeypatch.setattr(owner, name, lambda *_, name=name, **__: ran.append(name))
@@ -211,7 +211,7 @@ def test_a_unit_that_failed_is_tried_although_nothing_changed(
     dispatcher._units._retry_s = 0.0
     calls = []
 
-    def fail(_: int) -> int:
+    def fail(_: int, **__: bool) -> int:
         calls.append(1)
         raise ValueError("wrong row")
 
@@ -229,7 +229,7 @@ def test_the_upkeep_runs_from_time_to_time_although_nothing_changed(
     for _ in range(6):
         dispatcher.tick()
     calls = []
-    monkeypatch.setattr(rater, "fold", lambda season: len(calls.append(season) or ""))
+    monkeypatch.setattr(rater, "fold", lambda *_, **__: len(calls.append(1) or ""))
     dispatcher.tick()
     assert not calls
 
