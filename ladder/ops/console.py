@@ -25,7 +25,7 @@ def say_or_drop(line: str = "") -> None:
     A pipe that is full, or a terminal that was paused, would otherwise hold up the
     process, which could then neither restart its parts nor stop.
     """
-    with suppress(AttributeError, OSError, ValueError):  # no output, or no descriptor
+    with suppress(TypeError, OSError, ValueError):  # no output, or no descriptor
         if not select.select([], [sys.stdout], [], 0)[1]:
             return
     say(line)

@@ -197,12 +197,12 @@ def test_a_late_process_does_not_overwrite_the_result(game, monkeypatch) -> None
 
 def test_the_dispatcher_notices_a_request(game) -> None:
     detector = ChangeDetector()
-    detector.finds_work()
-    before = detector.finds_work()
+    detector.find_work()
+    before = detector.find_work()
 
     request_analysis(person(), game)
 
-    assert (before, detector.finds_work()) == (False, True)
+    assert (before.jobs, detector.find_work().jobs) == (False, True)
 
 
 @pytest.mark.deep
