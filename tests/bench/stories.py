@@ -44,8 +44,9 @@ TABLES = (
 FIRST_WIDTH = 2
 WIDTH = 4
 FIRST_GAMES = 24
-ROUNDS = ((4, 48), (2, 96))
-"""The turns with the largest drops, and the games at each with the widest beam."""
+ROUNDS = ((4, 48), (2, 96), (2, 384))
+"""The turns with the largest drops, and the games at each with the widest beam. The
+last round is for games in which no turn is clearly the worst."""
 BETTER_GAMES = 48
 """The games from a better turn and from the one that was played."""
 
@@ -131,6 +132,8 @@ class GameJudge:
         """
         drops = {ply: self._drop(self._first, ply, FIRST_GAMES) for ply in self._turns}
         for count, games in ROUNDS:
+            if games == ROUNDS[-1][1] and _worst_is_clear(drops):
+                break
             worst = sorted(drops, key=lambda ply: -drops[ply].chance)[:count]
             chosen = {*worst, *(() if named is None else (named,))}
             drops = {ply: self._drop(self._policy, ply, games) for ply in chosen}
@@ -172,6 +175,15 @@ def _difference(before: Outlook, after: Outlook, seat: int) -> Drop:
     return Drop(before.chances[seat] - after.chances[seat], error)
 
 
+def _worst_is_clear(drops: dict[int, Drop]) -> bool:
+    largest, *others = sorted(drops.values(), reverse=True)
+    return not others or _is_clearly_smaller(others[0], largest)
+
+
+def _is_clearly_smaller(one: Drop, other: Drop) -> bool:
+    return other.chance - one.chance > CLEAR * math.hypot(one.error, other.error)
+
+
 def report(arguments: list[str]) -> None:
     """Play the games and print all figures."""
     each = int(arguments[0]) if arguments else 6
@@ -197,10 +209,7 @@ def _lines(part: Sequence[StoryFigures]) -> Iterator[str]:
     named = [one for one in part if one.named is not None]
     right = sum(one.is_largest for one in named)
     near = sum(
-        one.largest.chance - one.named.chance
-        <= CLEAR * math.hypot(one.largest.error, one.named.error)
-        for one in named
-        if one.named
+        not _is_clearly_smaller(one.named, one.largest) for one in named if one.named
     )
     gains = [gain for one in part for gain in one.gains]
     costs = sorted(one.cpu_s for one in part)
