@@ -33,6 +33,21 @@ new PerformanceObserver((list) => {
     if (!hadRecentInput) shift += value;
 }).observe({ type: "layout-shift", buffered: true });"""
 
+# Resolves when a turn is sent, also if the page asks for the next one at once: the part
+# of the page is then hidden for an instant, which a look from outside can miss.
+SEND = """([button, ms]) => new Promise((done, fail) => {
+  const turn = document.getElementById("turn");
+  new MutationObserver(() => { if (turn.hidden) done(); })
+    .observe(turn, { attributeFilter: ["hidden"] });
+  setTimeout(() => fail(new Error("the turn was not sent")), ms);
+  document.getElementById(button).click();
+})"""
+
+
+def send_turn(page: Page, button: str = "send") -> None:
+    """Press a button that sends a turn of a game by hand, and wait until it is sent."""
+    page.evaluate(SEND, [button, TIMEOUT_MS])
+
 
 @contextmanager
 def launched() -> Iterator[Browser]:

@@ -206,7 +206,6 @@ def _queueing() -> float:
     """Return the milliseconds of CPU from a scheduled game to its message in Redis."""
     from ladder.celery import app
     from ladder.dispatch.dispatcher import Dispatcher
-    from ladder.games import selectors
     from ladder.games.models import Game
 
     app.set_default()
@@ -214,7 +213,7 @@ def _queueing() -> float:
     for _ in range(GAMES):
         _game(2)
     dispatcher = Dispatcher()
-    dispatcher._send_hints(_roster(1), selectors.open_games())  # this one connects
+    dispatcher._send_hints(_roster(1))  # this one connects
     spent = 0.0
     sent = 0
     while sent < GAMES - 2:
@@ -223,7 +222,7 @@ def _queueing() -> float:
             status="cancelled"
         )
         began = _cpu()
-        sent += dispatcher._send_hints(_roster(4), selectors.open_games())
+        sent += dispatcher._send_hints(_roster(4))
         spent += _cpu() - began
     return 1e3 * spent / sent
 

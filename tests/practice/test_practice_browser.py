@@ -43,15 +43,10 @@ def begin(page: Page) -> PracticeGame:
 
 
 def answer_simply(page: Page) -> None:
-    """End the turn, or make the first choice that is offered.
-
-    `wait_for` looks more often than `expect`, which takes a second for each look.
-    """
+    """End the turn, or make the first choice that is offered."""
     steps = page.locator("#steps li")
-    turn = page.locator("#turn")
     if page.locator("#finish").is_visible():
-        page.click("#finish")
-        turn.wait_for(state="hidden")
+        browser.send_turn(page, "finish")
         return
     count = steps.count()
     if page.locator("#options .option").first.is_visible():
@@ -61,8 +56,7 @@ def answer_simply(page: Page) -> None:
     steps.nth(count).wait_for()
     expect(steps).to_have_count(count + 1)
     if page.locator("#send").is_enabled():
-        page.click("#send")
-        turn.wait_for(state="hidden")
+        browser.send_turn(page)
 
 
 def reach_turn(page: Page) -> None:
@@ -72,8 +66,7 @@ def reach_turn(page: Page) -> None:
     while "action point" not in task.inner_text():
         page.locator("#board .target").first.click(force=True)
         expect(page.locator("#send")).to_be_enabled()
-        page.click("#send")
-        expect(page.locator("#turn")).to_be_hidden()
+        browser.send_turn(page)
         expect(page.locator("#turn")).to_be_visible()
 
 
@@ -139,7 +132,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
         page.keyboard.press("Enter")
         expect(page.locator("#send")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator("#turn")).to_be_hidden()
+        expect(page.locator("#steps li")).to_have_count(0)
         reach_turn(page)
 
         page.locator("#main").focus()
@@ -169,8 +162,7 @@ def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:
         expect(page.locator("#steps li")).to_contain_text("Move a knight")
         expect(page.locator("#board line.way")).to_have_count(1)
         expect(page.locator("#board .touched")).to_have_count(2)
-        page.click("#finish")
-        expect(page.locator("#turn")).to_be_hidden()
+        browser.send_turn(page, "finish")
 
         def turn() -> list[str] | None:
             mine = [move.actions for move in game.moves.filter(seat=0)]

@@ -83,8 +83,7 @@ def play_as_guest(page: Page, clock: Laps) -> str:
     expect(page.locator("#turn")).to_be_visible()
     page.locator("#board .target").first.click(force=True)
     expect(page.locator("#send")).to_be_enabled()
-    page.click("#send")
-    expect(page.locator("#turn")).to_be_hidden()
+    browser.send_turn(page)
     clock.lap("first own move against a bot, as a guest")
     return page.url
 
