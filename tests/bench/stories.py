@@ -4,7 +4,7 @@
 strength: GAMES at each of four tables of two seats, and half as many at a table of
 three and one of four. The analysis of each game is compared with an independent one:
 other random numbers, a beam of four positions instead of two, and more games.
-30 games take 20 minutes of a core.
+30 games of two seats take 20 minutes of a core.
 """
 
 import json
