@@ -523,7 +523,7 @@ def test_an_unchecked_upload_may_be_uploaded_again_later(
     (broken_service / "bots").unlink()
 
     assert upload(bot, GOOD).status == Status.REJECTED
-    Submission.objects.update(lease_until=timezone.now())
+    Submission.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert upload(bot, GOOD).status == Status.UPLOADED
     assert validated(submission).status == Status.READY
     assert submission.failures == 0

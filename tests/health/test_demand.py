@@ -102,7 +102,7 @@ def test_only_bots_that_get_matches_count(data_dir: object) -> None:
     assert ratings.paired_bots() == 0
 
     Season.objects.update(status=Season.Status.OPEN)
-    Ladder.objects.update(closes_at=timezone.now())
+    Ladder.objects.update(closes_at=timezone.now() - timedelta(seconds=1))
     assert ratings.paired_bots() == 0
 
 

@@ -151,7 +151,7 @@ def fill(season: Season) -> list[Submission]:
     sequence_all()
     User.objects.create(username="eve")
     token = tokens.token_for("eve")
-    ApiToken.objects.update(expires_at=timezone.now())
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert token
     Session.objects.create(session_key="s", session_data="", expire_date=timezone.now())
     (scratch_folder() / "stderr-abc").write_text("x")
