@@ -32,12 +32,13 @@ def translated(text: str) -> str:
 
 
 def _translated(text: str, nested: int) -> str:
-    if not text or not nested or get_language() == "en":
+    language = get_language()
+    if not text or not nested or not language or language == "en":
         return text
     whole = gettext(text)
     if whole != text:
         return whole
-    for sentence, pattern in _patterns():
+    for sentence, pattern in _patterns(language):
         found = pattern.fullmatch(text)
         if found:
             return pgettext(CONTEXT, sentence) % {
@@ -59,12 +60,12 @@ def _part(text: str, nested: int) -> str:
 
 
 @lru_cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+def _patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
     """Return the patterns of all sentences, the ones with the most own text first.
 
-    Every catalogue has the same sentences. One that is not compiled has none.
+    A language without a compiled catalogue has none.
     """
-    folder = settings.LOCALE_PATHS[0] / str(get_language()) / "LC_MESSAGES"
+    folder = settings.LOCALE_PATHS[0] / language / "LC_MESSAGES"
     try:
         with (folder / "django.mo").open("rb") as file:
             known = [str(text.id) for text in read_mo(file) if text.context == CONTEXT]

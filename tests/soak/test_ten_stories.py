@@ -51,7 +51,7 @@ def requested(client: httpx.Client, game: int) -> dict:
 
 
 def seconds_to_end(client: httpx.Client, rows: list[dict]) -> list[tuple[int, float]]:
-    """Return the numbers of analyses and when they ended, in the order in which."""
+    """Return each analysis with the seconds until its end, the first to end first."""
     begun = time.monotonic()
     ended: list[tuple[int, float]] = []
     open_rows = [row["id"] for row in rows]
@@ -73,7 +73,7 @@ def test_ten_stories_come_in_the_order_and_time_that_was_predicted(
 ) -> None:
     for folder in (tmp_path, *tmp_path.parents[:3]):
         folder.chmod(0o755)  # bots read copies in it
-    # Stories that nobody requests would be measured, too, but come between.
+    # The service would also compute stories by itself between these.
     home = environment(tmp_path, TORRES_STORY_SHARE="0")
     with (
         running_service(home, "--slots", "4") as (address, _),

@@ -3,6 +3,7 @@
 import pytest
 from django.utils import translation
 
+from ladder.common import stored_texts
 from ladder.common.stored_texts import translated
 from ladder.games.models import GameStatus
 from torres.checking.causes import CAUSES
@@ -24,6 +25,16 @@ def test_a_sentence_keeps_its_values() -> None:
     text = "bot-1 was next in line (12 games, 3 with this upload)"
 
     assert german(text) == "bot-1 war an der Reihe (12 Partien, 3 mit diesem Upload)"
+
+
+def test_a_language_without_a_catalogue_takes_the_sentences_from_no_other() -> None:
+    sentence = "alpha is better than beta."
+    stored_texts._patterns.cache_clear()
+
+    with translation.override("nl"):
+        assert translated(sentence) == sentence
+
+    assert german(sentence) != sentence
 
 
 def test_the_text_with_the_most_words_in_common_is_translated() -> None:
