@@ -11,7 +11,7 @@ from django.conf import settings
 from tests import databases
 from tests.databases import MANAGE_PY, without_servers
 
-__all__ = ["MANAGE_PY", "environment", "running_service"]
+__all__ = ["MANAGE_PY", "environment", "running_service", "token_of"]
 STOP_TIMEOUT_S = 120.0
 
 
@@ -27,6 +27,18 @@ def environment(
         _copy_database(data)
     found = without_servers() | {"TORRES_DATA": str(data)}
     return found | {"PYTHONPATH": str(settings.BASE_DIR)} | variables
+
+
+def token_of(home: dict[str, str], name: str) -> str:
+    """Return a new token of a user of a service, who is created if needed."""
+    made = subprocess.run(
+        [*MANAGE_PY, "token", name],
+        env=home,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return made.stdout.split()[-1]
 
 
 def _copy_database(data: Path) -> None:

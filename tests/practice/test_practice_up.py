@@ -2,7 +2,6 @@
 
 import re
 import signal
-import subprocess
 import threading
 import time
 from contextlib import closing
@@ -11,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.ops.running import MANAGE_PY, environment, running_service
+from tests.ops.running import environment, running_service, token_of
 
 pytestmark = [pytest.mark.deep, pytest.mark.sandbox]
 WAIT_S = 120.0
@@ -61,13 +60,7 @@ def answer(client: httpx.Client, address: str) -> int:
 
 def test_up_plays_by_hand_and_goes_on_after_a_kill(home: dict[str, str]) -> None:
     with running_service(home, "--slots", "1") as (address, process):
-        token = subprocess.run(
-            [*MANAGE_PY, "token", "ana"],
-            env=home,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.split()[-1]
+        token = token_of(home, "ana")
         with closing(sign_in(address, token)) as client:
             game = begin(client)
             plies = [answer(client, game) for _ in range(3)]

@@ -12,7 +12,6 @@ import asyncio
 import os
 import sqlite3
 import statistics
-import subprocess
 import threading
 import time
 from collections import defaultdict
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ops.running import MANAGE_PY, environment, running_service
+from tests.ops.running import environment, running_service, token_of
 from tests.practice.test_practice_up import begin, sign_in
 from tests.soak.crowds import AT_HOME, AT_TV, GUESTS_AT_ONCE, Company, Crowd
 
@@ -46,13 +45,7 @@ def seat_people(
     """Let people sit down; return the address and the cookies of each."""
     seated = []
     for number in range(people):
-        token = subprocess.run(
-            [*MANAGE_PY, "token", f"person-{number}"],
-            env=home,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.split()[-1]
+        token = token_of(home, f"person-{number}")
         client = stack.enter_context(closing(sign_in(address, token)))
         cookie = "; ".join(f"{key}={value}" for key, value in client.cookies.items())
         seated.append((begin(client), cookie))

@@ -4,7 +4,6 @@ The service is loaded: four slots play on as many processors as there are. It pr
 from measured times, so a few stories are computed before.
 """
 
-import subprocess
 import threading
 import time
 from contextlib import closing
@@ -13,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.ops.running import MANAGE_PY, environment, running_service
+from tests.ops.running import environment, running_service, token_of
 
 pytestmark = pytest.mark.sandbox
 MEASURED = 4
@@ -24,13 +23,7 @@ MOST_WRONG = 0.5
 
 
 def client_of(address: str, home: dict[str, str]) -> httpx.Client:
-    token = subprocess.run(
-        [*MANAGE_PY, "token", "ana"],
-        env=home,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()[-1]
+    token = token_of(home, "ana")
     headers = {"Authorization": f"Bearer {token}"}
     return httpx.Client(base_url=f"{address}/api/v1", headers=headers, timeout=60)
 
