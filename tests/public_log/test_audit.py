@@ -5,8 +5,9 @@ import os
 import re
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.db import transaction
@@ -17,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 from ladder.bots.facts import record_upload
 from ladder.bots.models import Bot, Submission
 from ladder.events.models import Fact
-from ladder.games import services, visibility
+from ladder.games import dealing, services, visibility
 from ladder.games.models import Game, Match, Seat
 from ladder.public_log import batches, sequencer, tree
 from ladder.public_log.keys import load_key
@@ -33,9 +34,11 @@ from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Rating, Season
 from tests.games import factories as games
 from tests.public_log.audited import AuditedLadder, audit_at_once, waiting
+from torres.auditing import auditor
 from torres.auditing.auditor import Trust
 from torres.auditing.findings import Check
 from torres.auditing.mirror import AuditFailed
+from torres.auditing.story import REVEAL_AFTER
 from torres.auditing.witness import Witness, witness_key
 from torres.cli.client import LadderClient, Login
 from torres.rating.ledger import EntryKind
@@ -50,6 +53,7 @@ pytestmark = [
     pytest.mark.usefixtures("data_dir", "committed_decks", "scripted_players"),
 ]
 GAMES = 4
+SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
@@ -390,6 +394,29 @@ def share(ladder: AuditedLadder) -> list[Match]:
     assert MatchmakingSession().pair(ladder.season, 2) == 2
     ladder.advance()
     return list(Match.objects.order_by("-pk")[:2])[::-1]
+
+
+def test_a_secret_that_stays_secret_is_found(
+    ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts from the next batch on, because the service may have been stopped."""
+    started_again = timezone.now() + 3 * REVEAL_AFTER
+    monkeypatch.setattr(dealing, "reveal_ended", lambda _key: 0)
+    DeckBatch.objects.update(matches=batches.MATCHES)
+    batches.prepare(load_key())
+    DeckBatch.objects.filter(leaf=None).update(created_at=started_again)
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: started_again)
+        ladder.advance()
+
+    def found(now: datetime) -> set[Check]:
+        clock = SimpleNamespace(now=lambda _zone: now)
+        with monkeypatch.context() as patch:
+            patch.setattr(auditor, "datetime", clock)
+            return ladder.found()
+
+    assert Check.SECRETS not in found(started_again + REVEAL_AFTER - SECOND)
+    assert Check.SECRETS in found(started_again + REVEAL_AFTER + SECOND)
 
 
 def test_matches_that_share_a_deal_follow_from_the_plan_of_the_first(

@@ -4,6 +4,7 @@ Nothing here needs more than the log itself: whether decks follow from secrets t
 committed to before, whether each game has a plan and one end, and whether times go on.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -40,7 +41,7 @@ Facts wait while no dispatcher runs. So they may be older than these leaves.
 """
 FIRST_TIME = datetime.min.replace(tzinfo=UTC)
 REVEAL_AFTER = timedelta(days=2)
-"""A secret is public this long after its commitment, if all its games have ended."""
+"""A secret is public this long after the next commitment and the end of its games."""
 
 
 class StoryReader:
@@ -277,7 +278,6 @@ class StoryReader:
     def _check_ends(self) -> None:
         """Look for matches without an end, and for secrets that stay secret."""
         self._deals.check_seeds()
-        unfinished: set[int] = set()
         for match, plan in self.story.plans.items():
             if plan.open > 0 and plan.deadline < self.story.end:
                 self.story.add(
@@ -286,14 +286,34 @@ class StoryReader:
                     f" end, {plan.data['hours']} hours later",
                     plan.leaf,
                 )
+        self._check_secrets()
+
+    def _check_secrets(self) -> None:
+        """Look for secrets that stay secret although no game needs them any more.
+
+        A service that was stopped closes its newest batch only when it starts again.
+        So a batch is over since the commitment to the next one, or the last of its own
+        games, if that ended later.
+        """
+        batches = sorted(self.story.batches.items())
+        over = {
+            number: following.time
+            for (number, _), (_, following) in itertools.pairwise(batches)
+        }
+        unfinished: set[int | None] = set()
+        for plan in self.story.plans.values():
+            if plan.open > 0:
+                unfinished.add(plan.asking.batch)
         for game in self.story.games.values():
-            if game.plan.open > 0 and "deal" in game.data:
-                unfinished.add(game.data["deal"]["batch"])
-        newest = max(self.story.batches, default=0)
-        for number, batch in self.story.batches.items():
-            is_late = batch.time + REVEAL_AFTER < self.story.end
-            is_over = number < newest and number not in unfinished
-            if is_late and is_over and batch.secret is None:
+            batch = game.data["deal"]["batch"] if "deal" in game.data else None
+            if game.plan.open > 0:
+                unfinished.add(batch)
+            elif batch in over:
+                over[batch] = max(over[batch], game.time)
+        for number, since in over.items():
+            batch = self.story.batches[number]
+            is_late = since + REVEAL_AFTER < self.story.end
+            if batch.secret is None and is_late and number not in unfinished:
                 self.story.add(
                     Check.SECRETS,
                     f"the secret of batch {number} was not made public",
