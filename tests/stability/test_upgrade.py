@@ -84,10 +84,10 @@ def test_it_plays_on_and_its_earlier_auditor_finds_no_fault(
 
 @pytest.mark.slow
 def test_old_games_have_their_replays_and_receipts(address: str) -> None:
-    api = f"{address}/api/v1"
-    games = httpx.get(f"{api}/games/?status=finished&ordering=id&limit=5").json()
-    for game in games["results"]:
-        replay = httpx.get(f"{api}/games/{game['id']}/replay/")
-        assert replay.json()["format"] == "torres-replay/1"
-        receipt = httpx.get(f"{api}/games/{game['id']}/receipt/")
-        assert receipt.status_code == httpx.codes.OK, receipt.text
+    with httpx.Client(base_url=f"{address}/api/v1", timeout=TIMEOUT_S) as api:
+        games = api.get("/games/?status=finished&ordering=id&limit=5").json()
+        for game in games["results"]:
+            replay = api.get(f"/games/{game['id']}/replay/")
+            assert replay.json()["format"] == "torres-replay/1"
+            receipt = api.get(f"/games/{game['id']}/receipt/")
+            assert receipt.status_code == httpx.codes.OK, receipt.text
