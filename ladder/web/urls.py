@@ -15,6 +15,7 @@ from ladder.web.pages import (
     feeds,
     follow_views,
     github_views,
+    guest_views,
     learn_views,
     log_views,
     operate_views,
@@ -172,6 +173,7 @@ urlpatterns = routes(
         ("operate/<slug:act>/", operate_views.ActPage, "operate-act"),
         ("anomalies/", operate_views.AnomaliesPage, "anomalies"),
         ("play/", practice_views.PlayPage, "play"),
+        ("play/guest/", guest_views.GuestGameAction, "play-guest"),
         ("play/<int:pk>/", practice_views.PracticePage, "practice"),
         *(
             (f"play/<int:pk>/{address}", view, f"practice-{name}")

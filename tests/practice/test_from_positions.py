@@ -37,7 +37,7 @@ def test_a_guest_plays_on_from_a_position_and_gets_no_replay() -> None:
     client = Client()
     shown = client.get("/play/", {"start": TEXT}).content.decode()
     assert f'<input type="hidden" name="start" value="{TEXT}">' in shown
-    assert client.post("/play/", {"start": TEXT}).status_code == 302
+    assert client.post("/play/guest/", {"start": TEXT}).status_code == 302
     game = PracticeGame.objects.get()
     placed = position_from(TEXT)
     page = f"/play/{game.pk}/"
@@ -62,7 +62,7 @@ def test_the_decks_are_shuffled_because_the_person_may_know_them() -> None:
     client = Client()
     texts = set()
     for _ in range(4):
-        client.post("/play/", {"start": TEXT})
+        client.post("/play/guest/", {"start": TEXT})
         game = PracticeGame.objects.get()
         texts.add(game.start)
         game.delete()
@@ -94,7 +94,7 @@ def test_a_user_chooses_the_bot_and_the_seat(visit) -> None:
 )
 def test_a_position_that_nobody_can_play_on_is_refused(text: str, why: str) -> None:
     factories.make_house()
-    answer = Client().post("/play/", {"start": text})
+    answer = Client().post("/play/guest/", {"start": text})
 
     assert answer.status_code == 422
     assert why in answer.content.decode()

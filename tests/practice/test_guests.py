@@ -4,9 +4,11 @@ from datetime import timedelta
 from http.cookies import SimpleCookie
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache, caches
+from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import Browser, expect
 
 from ladder.accounts import tokens
@@ -38,7 +40,7 @@ def _a_house_bot(settings) -> None:
 
 
 def begin(client: Client, address: str = "192.0.2.1") -> PracticeGame:
-    answer = client.post("/play/", REMOTE_ADDR=address)
+    answer = client.post("/play/guest/", REMOTE_ADDR=address)
     assert answer.status_code == 302, answer.content.decode()
     game = PracticeGame.objects.latest("pk")
     assert answer.url == f"/play/{game.pk}/"
@@ -46,8 +48,8 @@ def begin(client: Client, address: str = "192.0.2.1") -> PracticeGame:
 
 
 def refusal(client: Client, address: str = "192.0.2.1") -> str:
-    answer = client.post("/play/", REMOTE_ADDR=address)
-    assert answer.status_code == 422
+    answer = client.post("/play/guest/", REMOTE_ADDR=address)
+    assert answer.status_code == 422, answer.headers
     return answer.content.decode()
 
 
@@ -146,13 +148,80 @@ def test_all_guests_together_have_a_quota(settings) -> None:
     settings.TORRES_GUEST_GAMES = 2
     first = begin(Client(), "192.0.2.1")
     begin(Client(), "192.0.2.2")
+    client = Client()
 
-    assert "As many guests play as this service allows" in refusal(
-        Client(), "192.0.2.3"
-    )
+    full = client.post("/play/guest/", {"start": "a=b&c"}, REMOTE_ADDR="192.0.2.3")
+    assert full.url == "/play/?refused=guests-full&start=a%3Db%26c"
+    said = client.get(full.url).content.decode()
+    assert guests.FULL in said
+    assert '<input type="hidden" name="start" value="a=b&amp;c">' in said
+    assert client.post("/play/guest/").url == "/play/?refused=guests-full"
     factories.begin(factories.make_house())  # by a user, who has a quota of her own
     guests.close(first.pk, PracticeStatus.ABANDONED)
+    caches["pages"].clear()
     begin(Client(), "192.0.2.3")
+
+
+def test_those_who_come_soon_after_are_refused_without_a_query(settings) -> None:
+    settings.TORRES_GUEST_GAMES, settings.TORRES_FRESH_SECONDS = 1, 60.0
+    begin(Client(), "192.0.2.1")
+    for queries in (1, 0):
+        with CaptureQueriesContext(connection) as captured:
+            answer = Client().post("/play/guest/", REMOTE_ADDR="192.0.2.3")
+        assert answer.url == "/play/?refused=guests-full"
+        assert len(captured) == queries
+
+
+def test_visitors_share_the_page_and_the_one_that_says_no(settings) -> None:
+    settings.TORRES_FRESH_SECONDS = 60.0
+    for address in ("/play/", "/play/?refused=guests-full"):
+        shown = Client().get(address)
+        assert not shown.cookies
+        assert Client().get(address).content == shown.content
+        with CaptureQueriesContext(connection) as queries:
+            Client().get(address)
+        assert not queries.captured_queries
+    player = Client()
+    game = begin(player)
+    assert f'href="/play/{game.pk}/"' in player.get("/play/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 302),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver"}, 302),
+        ({"Sec-Fetch-Site": "none"}, 302),
+        ({"Origin": "http://testserver"}, 302),
+        ({"Origin": "https://testserver"}, 302),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "http://testserver"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "https://testserver.example.org"}, 403),
+        ({"Origin": ""}, 403),
+    ],
+)
+def test_no_other_site_begins_a_game(headers: dict[str, str], status: int) -> None:
+    """The form has no token, and a new cookie would take the games of a guest away."""
+    answer = Client(enforce_csrf_checks=True).post("/play/guest/", headers=headers)
+
+    assert answer.status_code == status
+    assert PracticeGame.objects.exists() == (status == 302)
+    assert (guest_cookie.COOKIE in answer.cookies) == (status == 302)
+    if status == 403:
+        assert "Another site sent this form" in answer.content.decode()
+        german = Client(headers=headers | {"Accept-Language": "de"})
+        said = german.post("/play/guest/").content.decode()
+        assert "Dieses Formular kam von einer anderen Website" in said
+
+
+def test_a_person_with_an_account_begins_no_game_as_a_guest() -> None:
+    client = Client()
+    client.post("/sign-in/", {"token": tokens.token_for("ana")})
+
+    assert client.post("/play/guest/").url == "/play/"
+    assert Client().post("/play/").url == "/sign-in/?next=/play/"
+    assert not PracticeGame.objects.exists()
 
 
 def test_guests_leave_a_slot_to_users() -> None:

@@ -17,6 +17,7 @@ LIVE_STREAM = "/live/stream/"
 TV_PAGE = "/tv/"
 TV_RENEWAL_S = 20.0  # RENEW_MS of tv.js
 PLAY_PAGE = "/play/"
+GUEST_FORM = "/play/guest/"
 SETTLE_S = 3.0
 EVENTS = ("frames", "game.finished", "rating.changed")
 POLL_INTERVAL_S = 0.7  # POLL_MS of play.js, while the bots think
@@ -51,7 +52,7 @@ class Connection:
             *self.headers,
         ]
         if method == "POST":
-            lines += [f"X-CSRFToken: {self.cookies['csrftoken']}"]
+            lines += [f"X-CSRFToken: {self.cookies.get('csrftoken', '')}"]
             lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
         status = int((await reader.readline()).split()[1])
@@ -181,14 +182,23 @@ class Crowd:
             await asyncio.sleep(TV_RENEWAL_S)
 
     async def come_as_guest(self, number: int) -> None:
-        """Ask for a game without an account, from an address of one's own; play it."""
+        """Ask for a game without an account, from an address of one's own; play it.
+
+        A browser follows the redirect, to the game or to the page that says no.
+        """
         connection = self.connect()
         address = f"10.{number >> 8}.{number & 255}.1"
         connection.headers = (f"X-Forwarded-For: {address}",)
-        await self.timed("look", connection, PLAY_PAGE)
-        answer = await self.timed("begin", connection, PLAY_PAGE, method="POST")
-        if answer[0] == HTTPStatus.FOUND:
-            await self.play(connection.location, connection)
+        looked = await self.timed("look", connection, PLAY_PAGE)
+        if looked[0] != HTTPStatus.OK:
+            return
+        await self.timed("begin", connection, GUEST_FORM, method="POST")
+        page = connection.location
+        if page.startswith(f"{PLAY_PAGE}?"):
+            await self.timed("refused", connection, page)
+        elif page:
+            await self.timed("game", connection, page)
+            await self.play(page, connection)
 
     async def play(self, game: str, connection: Connection) -> None:
         tag, asked_at, since = "", None, 0
@@ -244,7 +254,8 @@ class Crowd:
         """Check that all got what they came for, and that guests held their limit."""
         company = self.company
         # 1,000 guests reach the limit of connections, and a few have to come again.
-        full = self.statuses.pop("look 503", 0) + self.statuses.pop("begin 503", 0)
+        kinds = ("look", "begin", "refused", "game")
+        full = sum(self.statuses.pop(f"{kind} 503", 0) for kind in kinds)
         assert full <= 0.01 * windows * company.guests
         assert not [each for each in self.statuses if each.split()[1] >= "429"]
         if company.streams:
@@ -253,6 +264,6 @@ class Crowd:
             assert self.messages["game.finished"] > WATCHERS
         if company.people or company.guests:
             assert self.answers > 0
-        begun, refused = self.statuses["begin 302"], self.statuses["begin 422"]
+        begun, refused = self.statuses["game 200"], self.statuses["refused 200"]
         assert begun + refused + full == windows * company.guests
         assert begun <= windows * GUEST_GAMES

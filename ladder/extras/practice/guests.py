@@ -30,7 +30,15 @@ from ladder.extras.practice.services import (
 from torres.common.errors import TooMany
 
 FAVOURITE = "house-greedy"  # a good first opponent
+FULL = (
+    "As many guests play as this service allows at once. Try again in some minutes, or"
+    " sign up and play with an account."
+)
 SIGNED_IN_ELSEWHERE = "You signed in, and your account has an open game already."
+
+
+class NoRoom(TooMany):
+    """As many guests play as the service allows at once."""
 
 
 def new_guest() -> Guest:
@@ -47,7 +55,7 @@ def begin(by: Guest, address: str, start: str = "") -> PracticeGame:
 
     `address` is the client's, as `rate_limits.address` returns it. With `start`, the
     text of a position, the game begins there, with the bot in all other seats. Raises
-    PracticeIsOff, BadPracticeGame, and TooMany.
+    PracticeIsOff, BadPracticeGame, TooMany, and NoRoom.
     """
     if not are_welcome():
         raise PracticeIsOff(
@@ -77,10 +85,7 @@ def _begin(by: Guest, address: str, start: str) -> PracticeGame:
 def _refuse_if_full() -> None:
     games = _of_guests().filter(status__in=OPEN_PRACTICE).count()
     if games >= settings.TORRES_GUEST_GAMES:
-        raise TooMany(
-            "As many guests play as this service allows at once. Try again in some"
-            " minutes, or sign up and play with an account."
-        )
+        raise NoRoom(FULL)
 
 
 def _lock(opponent: Submission) -> None:

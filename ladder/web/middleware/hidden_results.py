@@ -34,10 +34,10 @@ FREE = frozenset(
         # Lists of names, and forms of organisers.
         *("bot-search", "tournaments-page", "organise-new", "organise-edit"),
         # The reader's own games by hand, runs in the editor, files and positions.
-        *("play", "practice", "practice-state", "practice-preview", "practice-hints"),
-        *("practice-answers", "practice-give-up", "practice-frames", "practice-board"),
-        *("practice-replay", "write", "trial", "trial-progress", "trial-frames"),
-        *("trial-submit", "replay-file", "position-page"),
+        *("play", "play-guest", "practice", "practice-state", "practice-preview"),
+        *("practice-hints", "practice-answers", "practice-give-up", "practice-frames"),
+        *("practice-board", "practice-replay", "write", "trial", "trial-progress"),
+        *("trial-frames", "trial-submit", "replay-file", "position-page"),
     }
 )
 """The routes that tell no result of a ladder or tournament, by name."""

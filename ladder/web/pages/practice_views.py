@@ -21,7 +21,7 @@ from ladder.bots import services as bots
 from ladder.common import rate_limits
 from ladder.common.http import conditional
 from ladder.common.stored_texts import translated
-from ladder.extras.practice import guests, selectors, services
+from ladder.extras.practice import selectors, services
 from ladder.extras.practice.models import PracticeGame
 from ladder.extras.practice.position import Tentative
 from ladder.extras.practice.selectors import Guest
@@ -30,6 +30,7 @@ from ladder.web.api import problems
 from ladder.web.api.parameters import number
 from ladder.web.pages import guest_cookie, practice_pages
 from ladder.web.pages.account_views import SignedInView
+from ladder.web.pages.guest_views import visitors_page
 from ladder.web.pages.practice_forms import PracticeForm
 from torres.common.errors import LadderError
 
@@ -44,13 +45,13 @@ class TriedAnswer(NamedTuple):
 
 
 class PlayPage(SignedInView):
-    """Choose a game by hand. POST begins it. Visitors learn that they can."""
+    """Choose a game by hand. POST begins it. Visitors have a page of their own."""
 
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        if not request.user.is_authenticated:
-            return _play_as_guest(request)
+        if not request.user.is_authenticated and request.method != "POST":
+            return visitors_page(request)
         return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -86,36 +87,6 @@ class PlayPage(SignedInView):
             "latest": selectors.games_of(person)[: selectors.MAX_GAMES_SHOWN],
         }
         return render(self.request, "web/play.html", context, status=status)
-
-
-def _play_as_guest(request: HttpRequest) -> HttpResponse:
-    """Show what a visitor may do. POST begins a game without an account."""
-    try:
-        guest, refusal = guest_cookie.guest_of(request), ""
-    except LadderError as error:
-        guest, refusal = None, str(error)
-    start = (request.POST or request.GET).get("start", "")
-    if request.method == "POST":
-        player = guest or guests.new_guest()
-        try:
-            game = guests.begin(player, rate_limits.address(request), start)
-        except LadderError as error:
-            refusal = str(error)
-        else:
-            response = redirect("practice", game.pk)
-            guest_cookie.remember(response, player)
-            return response
-    context = {
-        "visitor": True,
-        "start": start,
-        "open": selectors.open_game(guest) if guest else None,
-        "latest": selectors.games_of(guest)[: selectors.MAX_GAMES_SHOWN]
-        if guest
-        else [],
-        "refusal": refusal,
-    }
-    status = 422 if request.method == "POST" else 200
-    return render(request, "web/play.html", context, status=status)
 
 
 @method_decorator(never_cache, "dispatch")
