@@ -149,13 +149,14 @@ class Crowd:
         self, kind: str, connection: Connection, path: str, **words: object
     ) -> tuple[int, str, bytes]:
         began = time.monotonic()
-        try:
-            answer = await connection.ask(path, **words)
-        except (ConnectionError, asyncio.IncompleteReadError, IndexError):
-            # A browser opens a new connection, too, if the server has closed one.
-            self.broken += 1
-            connection.close()
-            answer = await connection.ask(path, **words)
+        answer = None
+        while answer is None:
+            try:
+                answer = await connection.ask(path, **words)
+            except (ConnectionError, asyncio.IncompleteReadError, IndexError):
+                # A browser opens a new connection, too, if the server has closed one.
+                self.broken += 1
+                connection.close()
         self.seconds.append(time.monotonic() - began)
         self.statuses[f"{kind} {answer[0]}"] += 1
         return answer
