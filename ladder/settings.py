@@ -15,6 +15,7 @@ import structlog
 
 from ladder.common import logs, private_files
 from ladder.common.environment import Environment
+from ladder.common.output import PatientOutput
 from torres.runner.protocol import SHOWN_STDERR_BYTES
 
 django_stubs_ext.monkeypatch()
@@ -570,7 +571,8 @@ if not IS_POSTGRESQL:
         DATA_DIR, Path(DATABASES["default"]["NAME"]), SECRET_KEY
     )
 logs.log_failures_of_threads()
-# Log one JSON line per event to stderr. The commands print their results to stdout.
+# Log one JSON line per event to stderr, and wait for nobody who reads it. The commands
+# print their results to stdout.
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,
@@ -580,5 +582,5 @@ structlog.configure(
         logs.hide_secrets,
         structlog.processors.JSONRenderer(),
     ],
-    logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    logger_factory=structlog.WriteLoggerFactory(PatientOutput(sys.stderr)),  # type: ignore[arg-type]
 )

@@ -1,9 +1,8 @@
 """Text for the terminal: finished games, the leaderboard, and results of checks."""
 
-import select
 import sys
-from contextlib import suppress
 
+from ladder.common.output import PatientOutput
 from ladder.games.models import Game
 from ladder.games.selectors import GameTally
 from ladder.ops.invariants import InvariantResult
@@ -25,10 +24,7 @@ def say_or_drop(line: str = "") -> None:
     A pipe that is full, or a terminal that was paused, would otherwise hold up the
     process, which could then neither restart its parts nor stop.
     """
-    with suppress(TypeError, OSError, ValueError):  # no output, or no descriptor
-        if not select.select([], [sys.stdout], [], 0)[1]:
-            return
-    say(line)
+    PatientOutput(sys.stdout).write(f"{line}\n")
 
 
 def game_line(game: Game) -> str:

@@ -13,6 +13,8 @@ from structlog.testing import capture_logs
 
 from ladder.common.logs import LogLines, without_secrets
 
+MANAGE = (sys.executable, settings.BASE_DIR / "manage.py")
+SHELL = ("shell", "-v0", "--no-imports", "-c")
 TOKEN = f"torres_{'a1B-' * 10}"
 TASK = """
 from ladder.celery import app
@@ -32,9 +34,17 @@ thread.join()
 """
 
 
+FLOOD = """
+import structlog
+for _ in range(40):
+    structlog.get_logger().error("a line", exception="é" * 8000)
+print("the work goes on")
+"""
+
+
 def manage(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, settings.BASE_DIR / "manage.py", *words],
+        [*MANAGE, *words],
         env=os.environ | {"TORRES_DATA": str(tmp_path / "data")},
         capture_output=True,
         text=True,
@@ -52,7 +62,7 @@ def manage(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     ids=["task", "thread", "command"],
 )
 def test_a_failure_is_one_json_line(tmp_path: Path, code: str, event: str) -> None:
-    done = manage(tmp_path, "shell", "-v0", "--no-imports", "-c", code)
+    done = manage(tmp_path, *SHELL, code)
 
     lines = [line for line in done.stderr.splitlines() if line.startswith("{")]
     (line,) = [row for row in map(json.loads, lines) if event in row["event"]]
@@ -81,3 +91,30 @@ def test_a_record_with_wrong_arguments_is_logged() -> None:
         LogLines().emit(record)
 
     assert lines[0]["event"] == "%d games"
+
+
+@pytest.mark.parametrize("is_open", [True, False], ids=["unread", "closed"])
+def test_no_process_waits_for_a_reader_of_its_log(
+    tmp_path: Path, *, is_open: bool
+) -> None:
+    reader, full = os.pipe()
+    if not is_open:
+        os.close(reader)
+    done = subprocess.run(
+        [*MANAGE, *SHELL, FLOOD],
+        env=os.environ | {"TORRES_DATA": str(tmp_path / "data")},
+        stdout=subprocess.PIPE,
+        stderr=full,
+        timeout=60,
+        check=True,
+        text=True,
+    )
+    os.close(full)
+
+    assert done.stdout == "the work goes on\n"
+    if is_open:
+        with os.fdopen(reader, "rb") as pipe:
+            kept = pipe.read()
+        first = json.loads(kept.splitlines()[0])
+        assert first["exception"] == "é" * 8000
+        assert len(kept) < 40 * 8000
