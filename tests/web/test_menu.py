@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from ladder.games.models import Game
 from ladder.web.pages import best_games
-from ladder.web.templatetags.formatting import decimals, edition, moment, short
+from ladder.web.templatetags.formatting import day, decimals, edition, moment, short
 from ladder.web.templatetags.menu import SECTIONS
 from tests.factories import Show
 
@@ -75,7 +75,8 @@ def test_times_numbers_and_editions_are_written_for_people() -> None:
     assert moment(at).endswith(">2026-11-27 18:30 UTC</time>")
     assert moment(elsewhere).endswith(">2026-11-27 18:30 UTC</time>")
     assert moment(at, "seconds").endswith(">2026-11-27 18:30:05 UTC</time>")
-    assert moment(None) == ""
+    assert day(elsewhere).endswith(">2026-11-27</time>")
+    assert (moment(None), day(None)) == ("", "")
     assert (decimals(-0.73, 2), short(-3.0, 1)) == ("−0.73", "−3")
     assert edition("rio-grande-1999-master") == "Rio Grande 1999, master version"
     assert edition("of-tomorrow") == "of-tomorrow"
@@ -131,4 +132,7 @@ def test_times_are_shown_in_the_time_zone_of_the_reader(
     at = datetime.fromisoformat(title.removesuffix(" UTC")).replace(tzinfo=UTC)
     shown = at.astimezone(timezone(timedelta(hours=9)))
     expect(time).to_have_text(re.compile(f"{shown.day} .*{shown:%H:%M}"))
+    page.goto("/bots/")
+    shown_day = re.compile(r"^\d+ [A-Z][a-z]+$")
+    expect(page.locator("table time").first).to_have_text(shown_day)
     context.close()

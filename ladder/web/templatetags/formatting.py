@@ -103,6 +103,15 @@ def moment(at: datetime | None, precision: str = "minutes") -> str:
 
 
 @register.filter
+def day(at: datetime | None) -> str:
+    """Return the day of a time as HTML, in UTC; `times.js` shows it as `moment`."""
+    if at is None:
+        return ""
+    text = f"{at.astimezone(UTC):%Y-%m-%d}"
+    return format_html('<time datetime="{}" data-day>{}</time>', at.isoformat(), text)
+
+
+@register.filter
 def percent(share: float) -> str:
     """Format a probability. It never becomes 0 % or 100 % by rounding alone."""
     if 0 < share < 0.01:
