@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, OperationalError
+from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 from structlog.testing import capture_logs
@@ -219,6 +219,7 @@ def test_a_lost_race_is_no_fault_unless_it_goes_on(error: Exception) -> None:
     def fail() -> int:
         raise error
 
+    connection.ensure_connection()  # an error without one blames the database
     units = Containment(retry_s=0.0)
     for _ in range(containment.MAX_CONFLICTS - 1):
         units.run(CUP, fail, 0)
