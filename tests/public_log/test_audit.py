@@ -85,19 +85,25 @@ def test_an_honest_service_has_no_findings(
     assert ladder.audit().findings == []
 
 
+def begin_a_batch(
+    ladder: AuditedLadder, at: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let the log begin with the next batch of decks at a later time."""
+    DeckBatch.objects.update(matches=batches.MATCHES)
+    batches.prepare(load_key())
+    DeckBatch.objects.filter(leaf=None).update(created_at=at)
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: at)
+        ladder.advance()
+
+
 def test_facts_that_waited_for_a_dispatcher_are_no_findings(
     ladder: AuditedLadder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next dispatcher came a day later, and began with a new batch of decks."""
     services.cancel(ladder.plan().games.get().pk, "no more")
     later = timezone.now() + timedelta(days=1)
-    DeckBatch.objects.update(matches=batches.MATCHES)
-    batches.prepare(load_key())
-    DeckBatch.objects.filter(leaf=None).update(created_at=later)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(timezone, "now", lambda: later)
-        ladder.advance()
+    begin_a_batch(ladder, later, monkeypatch)
 
     assert ladder.audit().findings == []
 
@@ -402,12 +408,7 @@ def test_a_secret_that_stays_secret_is_found(
     """It counts from the next batch on, because the service may have been stopped."""
     started_again = timezone.now() + 3 * REVEAL_AFTER
     monkeypatch.setattr(dealing, "reveal_ended", lambda _key: 0)
-    DeckBatch.objects.update(matches=batches.MATCHES)
-    batches.prepare(load_key())
-    DeckBatch.objects.filter(leaf=None).update(created_at=started_again)
-    with monkeypatch.context() as patch:
-        patch.setattr(timezone, "now", lambda: started_again)
-        ladder.advance()
+    begin_a_batch(ladder, started_again, monkeypatch)
 
     def found(now: datetime) -> set[Check]:
         clock = SimpleNamespace(now=lambda _zone: now)
