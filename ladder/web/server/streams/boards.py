@@ -83,8 +83,11 @@ class WatchedGame:
 
 
 def update_all(games: Iterable[WatchedGame]) -> list[tuple[WatchedGame, int]]:
-    """Bring games up to date. Return those that changed, with the first new frame."""
-    watched = {game.number: game for game in games}
+    """Bring games up to date. Return those that changed, with the first new frame.
+
+    A game that is over stays as it is, so nothing is read for it.
+    """
+    watched = {game.number: game for game in games if not game.over}
     present = visibility.games().in_bulk(list(watched))
     result = []
     for number, game in watched.items():
