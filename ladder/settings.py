@@ -571,7 +571,7 @@ if not IS_POSTGRESQL:
         DATA_DIR, Path(DATABASES["default"]["NAME"]), SECRET_KEY
     )
 logs.log_failures_of_threads()
-# Log one JSON line per event to stderr, and wait for nobody who reads it. The commands
+# Log one JSON line per event to stderr, without waiting for its reader. The commands
 # print their results to stdout.
 structlog.configure(
     processors=[

@@ -1,4 +1,4 @@
-"""Text for a reader who may be gone or paused: it is dropped rather than waited for."""
+"""Output that drops text if its reader is gone or paused, instead of waiting."""
 
 import os
 import select
@@ -10,9 +10,9 @@ class PatientOutput:
     """A stream of text that never holds up the process which writes to it.
 
     A pipe that nobody reads, or a terminal that was paused, takes nothing more when it
-    is full. Then the text is dropped, and so is the rest of a text longer than
-    `select.PIPE_BUF` bytes: only for parts of that length the system says whether there
-    is room. A closed pipe and a full disk stop no process either.
+    is full. Then the text is dropped. A long text is written in parts of
+    `select.PIPE_BUF` bytes, because the system says whether there is room for one such
+    part; the rest may be dropped. A closed pipe and a full disk stop no process either.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
