@@ -8,6 +8,7 @@ with all its games. Every view of games reads them through this module.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import structlog
 from django.db.models import OuterRef, Prefetch, QuerySet
@@ -88,6 +89,20 @@ def game_keys() -> QuerySet[Game]:
     those that are shown.
     """
     return Game.objects.filter(match__embargo=False).only("id").order_by("-id")
+
+
+class GameState(NamedTuple):
+    """The columns of a game that change while it is played."""
+
+    status: str
+    fence: int
+
+
+def states_of(numbers: Iterable[int]) -> dict[int, GameState]:
+    """Return the states of the visible ones among these games."""
+    found = Game.objects.filter(pk__in=list(numbers), match__embargo=False)
+    rows = found.values_list("pk", "status", "fence")
+    return {number: GameState(status, fence) for number, status, fence in rows}
 
 
 def with_seats(keys: Iterable[Game]) -> list[Game]:
@@ -221,10 +236,10 @@ def moves_so_far(game: Game, after: int = 0) -> MovesSoFar:
 
 
 def _move(seat: int, actions: list[str], ms: float, auto: bool) -> MoveEntry:  # noqa: FBT001
-    """Return a move as in a replay (docs/contract.md, section 7)."""
+    """Return a move as in a replay, which has tenths of a millisecond."""
     if auto:
         return {"seat": seat, "actions": actions, "auto": True}
-    return {"seat": seat, "actions": actions, "ms": ms}
+    return {"seat": seat, "actions": actions, "ms": round(ms, 1)}
 
 
 def own_seats(game: Game, person: Person) -> list[Seat]:

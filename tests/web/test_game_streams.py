@@ -6,6 +6,8 @@ from http import HTTPStatus
 import httpx
 import pytest
 
+from ladder.games import attempts
+from ladder.games.attempts import AnswerRecord
 from ladder.games.models import Match
 from ladder.web.server.streams.game_streams import LIVE_FRAMES
 from tests import factories
@@ -34,6 +36,28 @@ def test_a_stream_of_a_game_has_each_frame_and_ends_with_it(served: str) -> None
     for data in (first, second, *(message.data for message in rest)):
         frames[data["first"] :] = data["frames"]
     assert frames[4:] == whole["frames"][4:]
+
+
+def test_the_end_of_a_followed_game_is_only_what_is_new(served: str) -> None:
+    """Times come in fractions of the tenths that the replay has."""
+    show = factories.everything()
+    match = show.waiting
+    outcome = factories.random_game(match.ruleset, match.seats, match.seed)
+    game, claim = begin(match, moves=0)
+    told = [
+        AnswerRecord(index, move.seat, move.actions, round(move.answer.ms, 1) + 0.04)
+        for index, move in enumerate(outcome.moves[:20])
+    ]
+    attempts.store_answers(claim, told)
+    with stream(f"{served}/games/{game.pk}/stream/") as messages:
+        first = next(messages).data
+        end(claim, match)
+        rest = [message.data for message in messages]
+
+    frames = [*first["frames"], *(frame for data in rest for frame in data["frames"])]
+    whole = httpx.get(f"{served}/games/{game.pk}/frames.json", timeout=60).json()
+    assert frames == whole["frames"]
+    assert len(first["frames"]) > 20
 
 
 def test_who_has_frames_of_another_attempt_gets_all(served: str) -> None:

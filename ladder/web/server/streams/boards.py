@@ -4,9 +4,11 @@ Each game that somebody watches is replayed once in this process, whatever the n
 its viewers, and each viewer gets only frames that are new.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.documents import MoveEntry
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
@@ -26,51 +28,76 @@ class WatchedGame:
     attempt: int | None = None
     over: bool = False
     is_gone: bool = False  # it is hidden now, or has no replay
-    _moves: int = 0
+    row: Game | None = None  # as it was when its status or its attempt last changed
+    _moves: list[MoveEntry] = field(default_factory=list)
     _recorder: FrameRecorder | None = None
 
-    def update(self, game: Game | None) -> int | None:
+    @property
+    def state(self) -> visibility.GameState | None:
+        """Return the state in which the game was read last; None before that."""
+        if self.row is None:
+            return None
+        return visibility.GameState(self.row.status, self.row.fence)
+
+    def update(self) -> int | None:
         """Return the index of the first frame that is new or different.
 
-        Return None if nothing has changed since the last call. `game` is the present
-        row, or None if the game may not be seen.
+        Return None if nothing has changed since the last call. `row` is the present
+        one, or None if the game may not be seen.
         """
         if self.over:
             return None
+        game = self.row
         if game is None:
             return self._gone()
         self.players = [seat.submission.bot.name for seat in game.seats.all()]
+        # The recorder changes the last frame if the seat that moves next forfeits.
+        known = [*self.frames[:-1], *map(dict, self.frames[-1:])]
+        is_over = game.status not in OPEN
         try:
-            return self._finish(game) if game.status not in OPEN else self._go_on(game)
+            if is_over:
+                self._finish(game)
+            else:
+                self._go_on(game)
         except LadderError:  # the game waits, or its replay was deleted
             return self._gone()
+        self.over = is_over
+        first = self._difference(known)
+        return len(self.frames) if first is None and is_over else first
 
     def _gone(self) -> int:
         self.over = self.is_gone = True
         return len(self.frames)
 
-    def _go_on(self, game: Game) -> int | None:
+    def _go_on(self, game: Game) -> None:
         if game.status != GameStatus.RUNNING:
-            return None  # the next attempt shows it again
-        # The recorder changes the last frame if the seat that moves next forfeits.
-        known = [*self.frames[:-1], *map(dict, self.frames[-1:])]
+            return  # the next attempt shows it again
         if self._recorder is None or self.attempt != game.fence:
             limits = game.match.limits
             self._recorder = FrameRecorder(engine_adapter.start(game.match), limits)
-            self.attempt, self._moves = game.fence, 0
-        so_far = visibility.moves_so_far(game, after=self._moves)
-        for index, move in enumerate(so_far.moves, start=self._moves):
-            self._recorder.play(index, move)
-        self._moves += len(so_far.moves)
-        self.frames = self._recorder.frames
-        return self._difference(known)
+            self.attempt, self._moves = game.fence, []
+        self._play(visibility.moves_so_far(game, after=len(self._moves)).moves)
 
-    def _finish(self, game: Game) -> int:
-        known = self.frames
-        self.frames = watching.all_frames(game, game.match.limits)
-        self.over = True
-        first = self._difference(known)
-        return len(self.frames) if first is None else first
+    def _finish(self, game: Game) -> None:
+        """Play what is left of a game whose moves were followed, else the whole game.
+
+        A replay names the reasons of forfeits, and what bots said, which the moves of a
+        running game lack.
+        """
+        replay = json.loads(visibility.replay(game))
+        moves, known = replay["moves"], len(self._moves)
+        is_followed = self.attempt == game.fence and moves[:known] == self._moves
+        if is_followed and not replay["forfeits"]:
+            self._play(moves[known:])
+        else:
+            self.frames = watching.all_frames(game, game.match.limits)
+
+    def _play(self, moves: list[MoveEntry]) -> None:
+        assert self._recorder is not None  # the caller has begun the game
+        for index, move in enumerate(moves, start=len(self._moves)):
+            self._recorder.play(index, move)
+        self._moves += moves
+        self.frames = self._recorder.frames
 
     def _difference(self, known: list[dict[str, object]]) -> int | None:
         """Return the frames from the first one that differs from what was known."""
@@ -85,13 +112,19 @@ class WatchedGame:
 def update_all(games: Iterable[WatchedGame]) -> list[tuple[WatchedGame, int]]:
     """Bring games up to date. Return those that changed, with the first new frame.
 
-    A game that is over stays as it is, so nothing is read for it.
+    A game that is over stays as it is, so nothing is read for it. The row of another
+    one is read only when its state has changed, because this is called all the time,
+    and a row with its seats takes several times as long to read as a state.
     """
     watched = {game.number: game for game in games if not game.over}
-    present = visibility.games().in_bulk(list(watched))
+    states = visibility.states_of(watched)
+    changed = [each for each in watched if states.get(each) != watched[each].state]
+    rows = visibility.games().in_bulk(changed) if changed else {}
     result = []
     for number, game in watched.items():
-        first = game.update(present.get(number))
+        if number in changed:
+            game.row = rows.get(number)
+        first = game.update()
         if first is not None:
             result.append((game, first))
     return result
