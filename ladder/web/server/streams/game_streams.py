@@ -11,7 +11,10 @@ from ladder.web.server.streams.boards import WatchedGame, update_all
 from ladder.web.server.streams.open_streams import EventStream, message
 from ladder.web.server.streams.request import Topic
 
-POLL_INTERVAL_S = 0.5
+POLL_INTERVAL_S = 0.75
+# A live board shows each action for STEP_MS of live-board.js, and many people watch it.
+# So its streams get what is new only each second time.
+LIVE_TURNS = 2
 # The last position of the featured game stays for a moment.
 NEXT_GAME_S = 3.0
 # A live board shows at most MAX_BEHIND of live-board.js, and the one before them.
@@ -38,7 +41,10 @@ class GameStreams:
         self._viewers: defaultdict[int, set[EventStream]] = defaultdict(set)
         self._new: list[EventStream] = []  # streams to which nothing was sent yet
         self._live: set[EventStream] = set()
+        self._new_live: list[EventStream] = []
+        self._turns = 0
         self._featured = 0
+        self._first_unsent: int | None = None  # of the frames of the featured game
         self._featured_until = 0.0
 
     def add(self, stream: EventStream) -> None:
@@ -51,15 +57,16 @@ class GameStreams:
             await self._turn()
 
     async def _turn(self) -> None:
+        self._turns += 1
         new, self._new = self._new, []
-        live = [stream for stream in new if stream.request.topic is Topic.LIVE]
         others = [stream for stream in new if stream.request.topic is Topic.GAME]
         for stream in others:
             number = stream.request.game
             self._games.setdefault(number, WatchedGame(number))
         keep = {stream.request.game for stream in others}
+        self._new_live += [each for each in new if each.request.topic is Topic.LIVE]
         self._live = {stream for stream in self._live if stream.is_open}
-        if self._live or live:
+        if self._live or self._new_live:
             await self._choose_featured()
             keep.add(self._featured)
         self._forget_unwatched(keep)
@@ -69,18 +76,19 @@ class GameStreams:
                 self._send(game, first)
         for stream in others:
             self._begin(stream)
-        for stream in live:
-            self._begin_live(stream)
+        if self._turns % LIVE_TURNS == 0:
+            self._send_live()
 
     async def _choose_featured(self) -> None:
         """Feature another game a moment after the end of the present one."""
         game = self._games.get(self._featured)
-        waits = time.monotonic() < self._featured_until
+        is_sent = self._first_unsent is None
+        waits = not is_sent or time.monotonic() < self._featured_until
         if game is not None and (not game.over or waits):
             return
         number: int | None = await self._ask(featured.running_game)
         if number is not None:
-            self._featured = number
+            self._featured, self._first_unsent = number, None
             self._games.setdefault(number, WatchedGame(number))
 
     def _forget_unwatched(self, keep: set[int]) -> None:
@@ -95,9 +103,8 @@ class GameStreams:
         """Send what is new to those who had everything before."""
         _send_frames(self._viewers[game.number], game, first)
         if game.number == self._featured:
-            last = max(first, len(game.frames) - LIVE_FRAMES)
-            _send_frames(self._live, game, last)
-            self._featured_until = time.monotonic() + NEXT_GAME_S
+            unsent = self._first_unsent
+            self._first_unsent = first if unsent is None else min(first, unsent)
         self._close_if_over(game)
 
     def _begin(self, stream: EventStream) -> None:
@@ -114,12 +121,19 @@ class GameStreams:
             stream.send(_frames(game, known))
         self._close_if_over(game)
 
-    def _begin_live(self, stream: EventStream) -> None:
-        """Send the present position of the featured game."""
-        self._live.add(stream)
+    def _send_live(self) -> None:
+        """Send what is new of the featured game; new viewers get its position."""
         game = self._games.get(self._featured)
+        if game is not None and self._first_unsent is not None:
+            last = max(self._first_unsent, len(game.frames) - LIVE_FRAMES)
+            _send_frames(self._live, game, last)
+            self._first_unsent = None
+            self._featured_until = time.monotonic() + NEXT_GAME_S
+        new, self._new_live = self._new_live, []
+        self._live.update(new)
         if game is not None and game.frames:
-            stream.send(_frames(game, len(game.frames) - 1))
+            for stream in new:
+                stream.send(_frames(game, len(game.frames) - 1))
 
     def _close_if_over(self, game: WatchedGame) -> None:
         if game.over:
