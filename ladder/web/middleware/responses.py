@@ -34,9 +34,10 @@ SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-in
 # A request locks one of these while its response is computed. Different URLs that share
 # a lock by chance wait for each other, so there are more locks than threads.
 LOCK_COUNT = 64
-# On a busy machine pages are shared for longer: this multiple of the time that it took
-# to render them, up to the maximum.
-SHARED_PER_RENDERING = 20
+# Pages that are slow to render, or rendered on a busy machine, are shared for longer:
+# this multiple of the time that it took, up to the maximum. So no page that many people
+# look at takes more than a hundredth of a processor, if it is rendered in 50 ms.
+SHARED_PER_RENDERING = 100
 MAX_SHARED_S = 5.0
 PUBLIC = re.compile(r"public, (max-age=\d+, s-maxage|max-age)=(?P<seconds>\d+)")
 # Requests with no other cookies share responses.
