@@ -74,28 +74,40 @@ class Connection:
     def cookie_header(self) -> str:
         return "; ".join(f"{key}={value}" for key, value in self.cookies.items())
 
-    async def open_stream(self, path: str) -> asyncio.StreamReader:
-        """Ask for server-sent events; return what follows the head."""
-        self.streams = await asyncio.open_connection(
-            self.host, self.port, limit=1 << 22
-        )
-        reader, writer = self.streams
-        lines = [
-            f"GET {path} HTTP/1.1",
-            f"Host: {self.host}:{self.port}",
-            "Accept: text/event-stream",
-        ]
-        writer.write("\r\n".join([*lines, "", ""]).encode())
-        status = int((await reader.readline()).split()[1])
-        assert status == HTTPStatus.OK
-        while await reader.readline() != b"\r\n":
-            pass
-        return reader
-
     def close(self) -> None:
         if self.streams is not None:
             self.streams[1].transport.abort()
             self.streams = None
+
+
+class Watcher(asyncio.Protocol):
+    """A client of server-sent events that counts them as they come.
+
+    To parse the messages would take more time of the machine than to send them.
+    """
+
+    def __init__(self, path: str, messages: Counter[str]) -> None:
+        self.path = path
+        self.messages = messages
+        self.status = b""
+        self.closed = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        host, port = transport.get_extra_info("peername")[:2]
+        head = f"GET {self.path} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+        self.transport = transport
+        self.transport.write(f"{head}Accept: text/event-stream\r\n\r\n".encode())
+
+    def data_received(self, data: bytes) -> None:
+        self.status = self.status or data.split(maxsplit=2)[1]
+        for event in EVENTS:
+            self.messages[event] += data.count(f"event: {event}\n".encode())
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.closed.set()
+
+    def close(self) -> None:
+        self.transport.abort()
 
 
 def slowest_twentieth(times: list[float]) -> float:
@@ -138,7 +150,7 @@ class Crowd:
     seconds: list[float] = field(default_factory=list)
     answers: int = 0
     broken: int = 0
-    connections: list[Connection] = field(default_factory=list)
+    connections: list[Connection | Watcher] = field(default_factory=list)
 
     def connect(self, cookie: str = "") -> Connection:
         connection = Connection(self.address, cookie)
@@ -164,13 +176,14 @@ class Crowd:
     async def watch(self, number: int) -> None:
         """Read a stream to the end of the window."""
         path = self.company.streams[number % len(self.company.streams)]
-        connection = self.connect()
         await asyncio.sleep(number / WATCHERS)
-        reader = await connection.open_stream(path)
-        # To parse the messages would take more time of the machine than to send them.
-        while data := await reader.read(1 << 16):
-            for event in EVENTS:
-                self.messages[event] += data.count(f"event: {event}\n".encode())
+        url = urlsplit(self.address)
+        _, watcher = await asyncio.get_running_loop().create_connection(
+            lambda: Watcher(path, self.messages), url.hostname, url.port
+        )
+        self.connections.append(watcher)
+        await watcher.closed.wait()
+        assert watcher.status == b"200"
         self.broken += 1
 
     async def renew_tv(self, number: int) -> None:
