@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from torres.cli.editor_files import write_editor_files
-
 KITS = Path(__file__).resolve().parent.parent / "kits"
 _SEARCH_KITS = {"python": "python-search"}
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
+_EDITOR_FILES = ("tasks", "launch")
 _PROGRAM_MODE = 0o755
 
 
@@ -32,13 +31,26 @@ def write_kit(name: str, folder: Path) -> list[Path]:
     shutil.copytree(KITS / name, folder, dirs_exist_ok=True, ignore=_LEFT_OUT)
     template = (KITS / "readme-template.txt").read_text("utf-8")
     (folder / "README.md").write_text(template.format(**texts), "utf-8")
-    write_editor_files(folder, python=name in {"python", "python-search"})
+    _copy_editor_files(folder, python=name in {"python", "python-search"})
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
         # Neither a wheel nor every file system keeps the mode of a script.
         if path.read_bytes().startswith(b"#!"):
             path.chmod(_PROGRAM_MODE)
     return files
+
+
+def _copy_editor_files(folder: Path, *, python: bool) -> None:
+    """Write the tasks of VS Code, and what F5 starts, into the folder `.vscode`.
+
+    Only a bot in Python has a debugger. Uploads leave out folders whose names begin
+    with a dot. The files are JSON without comments, which other editors read, too.
+    """
+    target = folder / ".vscode"
+    target.mkdir()
+    for name in _EDITOR_FILES:
+        source = f"vscode-{name}-python.json" if python else f"vscode-{name}.json"
+        shutil.copyfile(KITS / source, target / f"{name}.json")
 
 
 @click.command()
