@@ -12,6 +12,7 @@ from engine.rulesets import resolve
 from tests.runner.factories import PROGRAMS
 from torres.cli.bot_files import bot_digest
 from torres.cli.completion import house_bot
+from torres.cli.local_results import LocalGame
 from torres.cli.play import GameFiles, GameRunner, find_bot
 from torres.runner.clock import Stopwatch
 from torres.runner.protocol import Limits
@@ -151,7 +152,7 @@ def test_a_person_reads_who_won(torres) -> None:
     done = torres("play", "house:random", "house:greedy", "--games", 2, "--seed", 5)
 
     assert done.stdout.startswith("game   1")
-    assert "mean score" in done.stdout
+    assert "score (95 %)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -227,8 +228,8 @@ def test_a_bot_that_makes_the_machine_look_guilty_forfeits(
     runner = GameRunner(resolve("yucata", 2), none, files, limits)
     bots = [find_bot(str(PROGRAMS / f"{name}.py")) for name in ("first", "sleep")]
 
-    played = runner.play(1, "s", bots)
+    played = runner.play(LocalGame(1, "s", (0, 1)), bots)
 
-    (forfeit,) = played.record.forfeits
+    (forfeit,) = played.forfeits
     assert (forfeit.seat, forfeit.reason) == (1, "timeout")
     assert capsys.readouterr().err.count("is played again") == 1

@@ -15,7 +15,8 @@ from torres.cli.arena_options import ArenaOptions, arena_options
 from torres.cli.bot_files import with_unique_names
 from torres.cli.compare_report import plan_text, print_report
 from torres.cli.completion import BOT
-from torres.cli.game_pool import GamePool, LocalGame, LocalResult, PoolSettings
+from torres.cli.game_pool import GamePool, PoolSettings
+from torres.cli.local_results import LocalGame, LocalResult
 from torres.cli.match import announce, progress_bar, warn_of_changes
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.results_folder import ResultsFolder, default_folder

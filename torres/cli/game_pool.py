@@ -17,14 +17,13 @@ from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Self
-
-import msgspec
+from typing import Self
 
 from engine.referee import ServiceFault
 from engine.rulesets import resolve
+from torres.cli.local_results import LocalGame, LocalResult
 from torres.cli.local_rules import LocalRules
-from torres.cli.play import GameFiles, GameRunner, LocalBot, PlayedGame
+from torres.cli.play import GameFiles, GameRunner, LocalBot
 from torres.runner.sandbox import Level, open_sandbox
 
 MAX_DEATHS = 3
@@ -41,59 +40,6 @@ class PoolSettings:
     level: Level
     replays: Path | None = None
     logs: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LocalGame:
-    """One game to play. ``seats`` are indices of the pool's bots, by seat."""
-
-    number: int
-    seed: str
-    seats: tuple[int, ...]
-
-
-class LocalForfeit(msgspec.Struct, frozen=True):
-    """A seat that forfeited, with the private detail for the owner of the bot."""
-
-    seat: int
-    before_move: int
-    reason: str
-    detail: str
-
-
-class LocalResult(msgspec.Struct, frozen=True):
-    """The result of one game, by seat, and what its bots used.
-
-    ``bots`` are indices of the pool's bots. ``ms`` has the charged thinking time of
-    each decision, in milliseconds, and ``memory`` the peak of each bot in bytes.
-    ``dead`` says why this machine could not play the game; it is empty otherwise.
-    """
-
-    game: int
-    seed: str
-    bots: tuple[int, ...]
-    scores: tuple[int, ...] = ()
-    ranks: tuple[int, ...] = ()
-    reason: str = ""
-    forfeits: tuple[LocalForfeit, ...] = ()
-    ms: tuple[tuple[float, ...], ...] = ()
-    memory: tuple[int | None, ...] = ()
-    dead: str = ""
-
-    def outcome(self) -> dict[str, Any]:
-        """Return what does not depend on the machine, as ``--json`` prints it."""
-        return {
-            "game": self.game,
-            "seed": self.seed,
-            "bots": list(self.bots),
-            "scores": list(self.scores),
-            "ranks": list(self.ranks),
-            "forfeits": [
-                {"seat": f.seat, "before_move": f.before_move, "reason": f.reason}
-                for f in self.forfeits
-            ],
-            "reason": self.reason,
-        }
 
 
 class GamePool:
@@ -237,7 +183,7 @@ def _work(connection: Connection, settings: PoolSettings) -> None:
             rules = resolve(settings.rules.ruleset, len(bots), settings.rules.switches)
             runner = GameRunner(rules, sandbox, files, settings.rules.limits)
             try:
-                result = _result(job, runner.play(job.number, job.seed, bots))
+                result = runner.play(job, bots)
             except ServiceFault as fault:
                 result = LocalResult(job.number, job.seed, job.seats, dead=str(fault))
             try:
@@ -249,26 +195,3 @@ def _work(connection: Connection, settings: PoolSettings) -> None:
 def _stop(signum: int, frame: FrameType | None) -> None:
     """End the process in order, so that the referee kills the bots of its game."""
     sys.exit(0)
-
-
-def _result(job: LocalGame, played: PlayedGame) -> LocalResult:
-    record = played.record
-    result = record.result
-    ms: list[list[float]] = [[] for _ in job.seats]
-    for move in record.moves:
-        if move.answer is not None:
-            ms[move.seat].append(round(move.answer.ms, 1))
-    return LocalResult(
-        game=job.number,
-        seed=job.seed,
-        bots=job.seats,
-        scores=tuple(result["scores"]),
-        ranks=tuple(result["ranks"]),
-        reason=str(result["reason"]),
-        forfeits=tuple(
-            LocalForfeit(f.seat, f.before_move, str(f.reason), f.detail)
-            for f in record.forfeits
-        ),
-        ms=tuple(tuple(times) for times in ms),
-        memory=played.memory,
-    )

@@ -26,7 +26,8 @@ from engine.referee import ServiceFault
 from engine.rulesets import MIN_SEATS
 from torres.cli.arena_options import built_bots
 from torres.cli.bot_files import bot_digest, bot_files, with_unique_names
-from torres.cli.game_pool import GamePool, LocalGame, LocalResult
+from torres.cli.game_pool import GamePool
+from torres.cli.local_results import LocalGame, LocalResult
 from torres.cli.local_rules import LocalRules
 from torres.cli.play import LocalBot, find_bot
 from torres.common.errors import LadderError

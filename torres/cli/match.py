@@ -26,9 +26,10 @@ from torres.cli.arena_options import (
     changed_bots,
     find_bots,
 )
-from torres.cli.game_pool import GamePool, LocalGame, LocalResult, PoolSettings
+from torres.cli.game_pool import GamePool, PoolSettings
+from torres.cli.local_results import LocalGame, LocalResult
 from torres.cli.match_report import match_table, print_forfeits, summaries, summary_line
-from torres.cli.play import GameFiles, LocalBot, PathArgument, bots_argument
+from torres.cli.play import GameFiles, LocalBot, PathArgument, bots_argument, rotated
 from torres.cli.results_folder import ResultsFolder, default_folder
 
 DEAD_GAMES = 1
@@ -118,8 +119,7 @@ def match(
 def deal_game(number: int, seats: int, seed: str) -> LocalGame:
     """Return a game, numbered from 1. Each deal is played from all rotated seats."""
     deal, rotation = divmod(number - 1, seats)
-    order = tuple((seat + rotation) % seats for seat in range(seats))
-    return LocalGame(number, f"{seed}/{deal + 1}", order)
+    return LocalGame(number, f"{seed}/{deal + 1}", rotated(seats, rotation))
 
 
 def announce(options: ArenaOptions, folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""The report of `torres match`: one row for each bot, as a table or as JSON."""
+"""The reports of `torres match` and `torres play`, as text or as JSON.
+
+There is a row for each bot, and `torres play` has a line for each game, too.
+"""
 
 import json
 import math
@@ -11,7 +14,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from torres.cli.game_pool import LocalForfeit, LocalResult
+from torres.cli.local_results import LocalForfeit, LocalResult
 from torres.common.json_object import JsonObject
 from torres.rating.betting import confidence_sequence
 from torres.rating.blocks import beaten_share
@@ -136,6 +139,31 @@ def forfeit_text(name: str, game: int, forfeit: LocalForfeit) -> str:
         f"game {game}: {name} forfeits before move {forfeit.before_move}:"
         f" {forfeit.reason}: {forfeit.detail}"
     )
+
+
+def json_line(result: LocalResult) -> str:
+    """Return a game as one line of JSON (docs/contract.md, section 9)."""
+    keys = ("seed", "scores", "ranks", "forfeits", "reason")
+    outcome = result.outcome()
+    return json.dumps({key: outcome[key] for key in keys})
+
+
+def game_lines(result: LocalResult, names: Sequence[str]) -> list[str]:
+    """Return the lines of a game: the scores, then one line for each forfeit.
+
+    ``names`` are by seat.
+    """
+    seats = "   ".join(
+        f"{'*' if rank == 1 else ' '}{name} {score}"
+        for name, score, rank in zip(names, result.scores, result.ranks, strict=True)
+    )
+    lines = [f"game {result.game:>3}  {seats}   (seed {result.seed})"]
+    lines += [
+        f"          {names[f.seat]} (seat {f.seat}) forfeits before move "
+        f"{f.before_move}: {f.reason}: {f.detail}"
+        for f in result.forfeits
+    ]
+    return lines
 
 
 def _means(deals: Iterable[str], values: Iterable[float]) -> list[float]:

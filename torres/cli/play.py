@@ -23,12 +23,13 @@ from rich.progress import Progress
 from engine.documents import PlayerEntry
 from engine.game import TorresGame
 from engine.position_text import PlacedPosition, position_from
-from engine.referee import GameRecord, ServiceFault, play as referee
+from engine.referee import ServiceFault, play as referee
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
 from engine.setup import derive
 from torres.checking.staging import stage
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
-from torres.cli.report import LocalStanding, game_lines, json_line, standing_table
+from torres.cli.local_results import LocalGame, LocalResult, result_of
+from torres.cli.match_report import game_lines, json_line, match_table, summaries
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.languages import locate
 from torres.runner.process import BotProcess, Direction, ProtocolLog
@@ -159,18 +160,9 @@ def parse_switch(text: str) -> tuple[str, object]:
         return name, value
 
 
-def seating(number: int, seats: int, *, rotate: bool) -> list[int]:
-    """Return for each seat the index of its bot in a game, numbered from 1."""
-    offset = number - 1 if rotate else 0
-    return [(seat + offset) % seats for seat in range(seats)]
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedGame:
-    """A game that was played here. ``memory`` has the peak of each seat, in bytes."""
-
-    record: GameRecord
-    memory: tuple[int | None, ...]
+def rotated(seats: int, by: int) -> tuple[int, ...]:
+    """Return for each seat the index of its bot, after so many rotations."""
+    return tuple((seat + by) % seats for seat in range(seats))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +178,7 @@ class GameRunner:
     limits: Limits
     start: PlacedPosition | None = None
 
-    def play(self, number: int, seed: str, bots: Sequence[LocalBot]) -> PlayedGame:
+    def play(self, game: LocalGame, bots: Sequence[LocalBot]) -> LocalResult:
         """Play one game and write its files. ``bots`` are in the order of the seats.
 
         If this machine fails, the game is played again, MAX_ATTEMPTS times in all;
@@ -196,19 +188,20 @@ class GameRunner:
         doubted: set[int | None] = set()
         for _ in range(MAX_ATTEMPTS - 1):
             try:
-                return self._play(number, seed, bots, doubted)
+                return self._play(game, bots, doubted)
             except ServiceFault as fault:
                 doubted.add(fault.seat)
-                click.echo(f"torres: game {number} is played again: {fault}", err=True)
-        return self._play(number, seed, bots, doubted)
+                click.echo(
+                    f"torres: game {game.number} is played again: {fault}", err=True
+                )
+        return self._play(game, bots, doubted)
 
     def _play(
         self,
-        number: int,
-        seed: str,
+        game: LocalGame,
         bots: Sequence[LocalBot],
         doubted: Collection[int | None],
-    ) -> PlayedGame:
+    ) -> LocalResult:
         with ExitStack() as stack:
             protocol_log = self._open_protocol_log(stack)
             players = [
@@ -216,24 +209,24 @@ class GameRunner:
                     bot.program,
                     self.sandbox,
                     self.limits,
-                    log=self.files.log_of(number, seat),
+                    log=self.files.log_of(game.number, seat),
                     protocol_log=protocol_log,
                     strict_clock=seat in doubted,
                 )
                 for seat, bot in enumerate(bots)
             ]
             if self.start is None:
-                game = TorresGame(self.rules, derive(self.rules, seed))
+                table = TorresGame(self.rules, derive(self.rules, game.seed))
             else:
-                game = self.start.game()
+                table = self.start.game()
             limits = self.limits.as_dict()
-            record = referee(game, players, seed=seed, limits=limits)
-        path = self.files.replay_of(number)
+            record = referee(table, players, seed=game.seed, limits=limits)
+        path = self.files.replay_of(game.number)
         if path is not None:
             named: list[PlayerEntry] = [{"name": bot.name} for bot in bots]
-            replay = record.replay(seed=seed, players=named)
+            replay = record.replay(seed=game.seed, players=named)
             path.write_text(json.dumps(replay) + "\n", encoding="utf-8")
-        return PlayedGame(record, tuple(player.memory_peak for player in players))
+        return result_of(game, record, tuple(player.memory_peak for player in players))
 
     def _open_protocol_log(self, stack: ExitStack) -> ProtocolLog | None:
         """Return a function that logs raw lines: `0 < …` to seat 0, `0 > …` from it."""
@@ -401,21 +394,19 @@ def _play_all(
     as_json: bool,
     rotate: bool,
 ) -> None:
-    standings = [LocalStanding(bot.name) for bot in bots]
+    results: list[LocalResult] = []
     errors = Console(stderr=True)
     progress = Progress(console=errors, transient=True, disable=not errors.is_terminal)
     with progress:
         for number, seed in enumerate(progress.track(seeds, description="games"), 1):
-            order = seating(number, len(bots), rotate=rotate)
+            order = rotated(len(bots), number - 1 if rotate else 0)
             seated = [bots[k] for k in order]
-            record = runner.play(number, seed, seated).record
-            for seat, k in enumerate(order):
-                standings[k].add(record, seat)
+            result = runner.play(LocalGame(number, seed, order), seated)
+            results.append(result)
             if as_json:
-                click.echo(json_line(seed, record))
+                click.echo(json_line(result))
                 continue
-            names = [bot.name for bot in seated]
-            for line in game_lines(number, seed, names, record):
+            for line in game_lines(result, [bot.name for bot in seated]):
                 click.echo(line)
     if not as_json and len(seeds) > 1:
-        Console().print(standing_table(standings))
+        Console().print(match_table(summaries([bot.name for bot in bots], results)))

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from torres.cli.game_pool import LocalResult
+from torres.cli.local_results import LocalResult
 from torres.common.json_object import JsonObject
 from torres.common.locks import locked
 

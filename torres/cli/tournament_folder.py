@@ -19,6 +19,7 @@ import click
 from engine.referee import ServiceFault
 from engine.rulesets import MIN_SEATS, resolve
 from torres.cli.bot_files import bot_digest, with_unique_names
+from torres.cli.local_results import LocalGame
 from torres.cli.play import GameFiles, GameRunner, LocalBot, find_bot
 from torres.common.documents import DocumentReader
 from torres.common.errors import LadderError
@@ -393,7 +394,9 @@ def _play(folder: TournamentFolder, job: GameJob, sandbox: Sandbox) -> None:
     is_shared = tournament.config.shared_deals
     seed = f"{folder.seed}/{job.round_name if is_shared else job.match_name}"
     try:
-        runner.play(job.game + 1, seed, [folder.built_bots[k - 1] for k in job.seats])
+        seats = tuple(key - 1 for key in job.seats)
+        bots = [folder.built_bots[index] for index in seats]
+        runner.play(LocalGame(job.game + 1, seed, seats), bots)
         draft.replace(path)
     except ServiceFault as fault:
         _write(path, {"dead": str(fault)})

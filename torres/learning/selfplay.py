@@ -16,7 +16,7 @@ import click
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from torres.cli.arena_options import ArenaOptions, arena_options, find_bots
 from torres.cli.completion import BOT
-from torres.cli.game_pool import LocalResult
+from torres.cli.local_results import LocalResult
 from torres.cli.match import (
     announce,
     deal_game,
