@@ -7,8 +7,6 @@ from http import HTTPStatus
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from torres.auditing.auditor import AuditReport, Trust, audit as audit_service
 from torres.auditing.cosignatures import Quorum
@@ -28,6 +26,7 @@ from torres.auditing.witness import (
 )
 from torres.cli.client import LadderClient, Login, RemoteError, clean_address
 from torres.cli.cosign import folder_of, witness_folder
+from torres.cli.terminal import progress_bar
 from torres.common.answers import BotAnswer, GameAnswer
 from torres.common.json_object import JsonObject
 from torres.common.moments import parse_moment
@@ -194,7 +193,7 @@ def audit(  # noqa: PLR0913 - one parameter for each option
     if not witnesses and witness_key is None and (own / CHECKPOINT).exists():
         witnesses = (own,)  # this machine has cosigned the log
     trust = Trust(key, witness_key, *_seen(witnesses), quorum)
-    with LadderClient(Login(address, "")) as client, _progress() as progress:
+    with LadderClient(Login(address, "")) as client, progress_bar() as progress:
         tasks = {
             name: progress.add_task(name, total=None) for name in ("leaves", "replays")
         }
@@ -227,10 +226,6 @@ def _seen(witnesses: Iterable[Path]) -> tuple[list[str], set[int]]:
         file = path / CHECKPOINT if path.is_dir() else path
         texts.append(file.read_text(errors="replace"))
     return texts, sizes
-
-
-def _progress() -> Progress:
-    return Progress(console=Console(stderr=True), transient=True)
 
 
 def _text(report: AuditReport, folder: Path) -> str:

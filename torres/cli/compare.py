@@ -17,9 +17,10 @@ from torres.cli.compare_report import plan_text, print_report
 from torres.cli.completion import BOT
 from torres.cli.game_pool import GamePool, PoolSettings
 from torres.cli.local_results import LocalGame, LocalResult
-from torres.cli.match import announce, progress_bar, warn_of_changes
+from torres.cli.match import announce, warn_of_changes
 from torres.cli.play import LocalBot, find_bot
 from torres.cli.results_folder import ResultsFolder, default_folder
+from torres.cli.terminal import progress_bar
 from torres.rating.blocks import (
     GAMES,
     NEW,

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from torres.cli.match_report import (
+    COST_HEADS,
     cost_of,
     cost_text,
     forfeit_counts,
@@ -20,6 +21,7 @@ from torres.cli.match_report import (
     print_forfeits,
 )
 from torres.cli.results_folder import ResultsFolder
+from torres.cli.terminal import plain_table
 from torres.common.json_object import JsonObject
 from torres.rating.blocks import GAMES
 from torres.rating.sprt import SequentialTest
@@ -109,10 +111,7 @@ def _facts(test: VersionTest) -> Table:
 
 def _histogram(test: VersionTest) -> Table:
     """Return how many blocks had each score."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("block score", justify="right")
-    table.add_column("blocks", justify="right")
-    table.add_column("")
+    table = plain_table("block score", "blocks", "", texts=("",))
     most = max(test.scores.values(), default=1)
     for score, blocks in sorted(test.scores.items()):
         bar = "█" * max(1, round(HISTOGRAM_WIDTH * blocks / most))
@@ -122,11 +121,7 @@ def _histogram(test: VersionTest) -> Table:
 
 def _print_costs(console: Console, folder: ResultsFolder, names: Sequence[str]) -> None:
     results = [result for result in folder.results.values() if not result.dead]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("bot")
-    table.add_column("ms mean/p99/max", justify="right")
-    table.add_column("MiB", justify="right")
-    table.add_column("forfeits")
+    table = plain_table("bot", *COST_HEADS, texts=("bot", "forfeits"))
     details: list[str] = []
     for bot, name in enumerate(names):
         cost = cost_of(bot, results)

@@ -17,6 +17,7 @@ from torres.cli.completion import BOT
 from torres.cli.game_pool import GamePool
 from torres.cli.local_ladder import LocalLadder
 from torres.cli.play import PathArgument, find_bot
+from torres.cli.terminal import leaderboard_table
 from torres.common.lazy_import import lazy_import
 
 if TYPE_CHECKING:
@@ -157,22 +158,6 @@ def _show(
 
 
 def _table(local: LocalLadder) -> Table:
-    table = Table(
-        title=f"{local.games} games", box=None, pad_edge=False, header_style="bold"
-    )
-    table.add_column("rank", justify="right")
-    table.add_column("bot")
-    for head in ("rating", "μ", "σ", "games", "forfeits", "version"):
-        table.add_column(head, justify="right")
-    for row in local.leaderboard():
-        table.add_row(
-            str(row.rank),
-            Text(row.name),
-            f"{row.rating:.1f}",
-            f"{row.mu:.1f}",
-            f"{row.sigma:.1f}",
-            str(row.games),
-            str(row.forfeits),
-            str(row.version),
-        )
-    return table
+    rows = [asdict(row) for row in local.leaderboard()]
+    title = f"{local.games} games"
+    return leaderboard_table(rows, more=("version",), title=title)

@@ -11,13 +11,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from engine.rulesets import MAX_SEATS, MIN_SEATS, resolve
 from torres.cli.arena_options import (
@@ -31,6 +24,7 @@ from torres.cli.local_results import LocalGame, LocalResult
 from torres.cli.match_report import match_table, print_forfeits, summaries, summary_line
 from torres.cli.play import GameFiles, LocalBot, PathArgument, bots_argument, rotated
 from torres.cli.results_folder import ResultsFolder, default_folder
+from torres.cli.terminal import progress_bar
 
 DEAD_GAMES = 1
 INTERRUPTED = 130
@@ -141,23 +135,6 @@ def warn_of_changes(bots: Sequence[LocalBot], identity: dict[str, object]) -> No
         )
 
 
-def progress_bar(*, counts: bool) -> Progress:
-    """Return a progress bar on stderr, which is not shown if stderr is no terminal.
-
-    If the bar ``counts`` games, it shows their number and the time that is left.
-    """
-    errors = Console(stderr=True)
-    numbers = (MofNCompleteColumn(), TimeRemainingColumn()) if counts else ()
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        *numbers,
-        console=errors,
-        transient=True,
-        disable=not errors.is_terminal,
-    )
-
-
 def play_missing(
     folder: ResultsFolder,
     settings: PoolSettings,
@@ -176,7 +153,7 @@ def play_missing(
         return False
     try:
         with (
-            progress_bar(counts=True) as progress,
+            progress_bar() as progress,
             GamePool(settings, min(options.jobs, len(missing))) as pool,
         ):
             task = progress.add_task("games", total=len(jobs))

@@ -15,12 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from torres.cli.local_results import LocalForfeit, LocalResult
+from torres.cli.terminal import plain_table
 from torres.common.json_object import JsonObject
 from torres.rating.betting import confidence_sequence
 from torres.rating.blocks import beaten_share
 
 MIB = 1 << 20
 SHOWN_FORFEITS = 5
+COST_HEADS = ("ms mean/p99/max", "MiB", "forfeits")
 MIN_DEALS = 3  # for the deviation of the points
 
 
@@ -242,11 +244,8 @@ def summary_line(rows: Sequence[BotSummary], played: int, games: int) -> str:
 
 def match_table(rows: Sequence[BotSummary]) -> Table:
     """Return the table of a match, the best score first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("bot", overflow="fold")
-    for head in ("won", "score (95 %)", "points", "ms mean/p99/max", "MiB"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("forfeits")
+    heads = ("bot", "won", "score (95 %)", "points", *COST_HEADS)
+    table = plain_table(*heads, texts=("bot", "forfeits"))
     for row in sorted(rows, key=lambda row: -row.score):
         margin = None if row.points_high is None else row.points_high - row.points
         table.add_row(

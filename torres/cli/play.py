@@ -18,7 +18,6 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import Progress
 
 from engine.documents import PlayerEntry
 from engine.game import TorresGame
@@ -30,6 +29,7 @@ from torres.checking.staging import stage
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
 from torres.cli.local_results import LocalGame, LocalResult, result_of
 from torres.cli.match_report import game_lines, json_line, match_table, summaries
+from torres.cli.terminal import progress_bar
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.languages import locate
 from torres.runner.process import BotProcess, Direction, ProtocolLog
@@ -395,9 +395,7 @@ def _play_all(
     rotate: bool,
 ) -> None:
     results: list[LocalResult] = []
-    errors = Console(stderr=True)
-    progress = Progress(console=errors, transient=True, disable=not errors.is_terminal)
-    with progress:
+    with progress_bar() as progress:
         for number, seed in enumerate(progress.track(seeds, description="games"), 1):
             order = rotated(len(bots), number - 1 if rotate else 0)
             seated = [bots[k] for k in order]

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 from rich.text import Text
 
 from torres.cli.client import (
@@ -23,6 +21,7 @@ from torres.cli.client import (
     saved_logins,
 )
 from torres.cli.cosign import cosign, cosign_option
+from torres.cli.terminal import leaderboard_table, plain_table, progress_bar
 from torres.common.answers import BotAnswer, SeatLogAnswer, SubmissionAnswer
 from torres.common.json_object import JsonObject
 from torres.common.pause import pause
@@ -144,27 +143,7 @@ def leaderboard(
     if as_json:
         click.echo(json.dumps(page["results"]))
         return
-    table = new_table("rank", "bot", "rating", "μ", "σ", "games", "forfeits")
-    for row in page["results"]:
-        table.add_row(
-            str(row["rank"]),
-            Text(printable(row["name"])),
-            f"{row['rating']:.1f}",
-            f"{row['mu']:.1f}",
-            f"{row['sigma']:.1f}",
-            str(row["games"]),
-            str(row["forfeits"]),
-        )
-    Console().print(table)
-
-
-def new_table(*heads: str) -> Table:
-    """Return a table whose columns are right-aligned, except `bot` and texts."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        text = head in ("bot", "status", "newest upload", "last forfeit")
-        table.add_column(head, justify="left" if text else "right")
-    return table
+    Console().print(leaderboard_table(page["results"]))
 
 
 @click.command()
@@ -194,8 +173,17 @@ def status(*, slug: str | None, address: str | None, as_json: bool) -> None:
     if not rows:
         click.echo("You have no bot yet; `torres submit FILE` makes one.")
         return
-    table = new_table(
-        "bot", "status", "rank", "rating", "games", "last forfeit", "newest upload"
+    heads = (
+        "bot",
+        "status",
+        "rank",
+        "rating",
+        "games",
+        "last forfeit",
+        "newest upload",
+    )
+    table = plain_table(
+        *heads, texts=("bot", "status", "last forfeit", "newest upload")
     )
     for row in rows:
         table.add_row(
@@ -383,7 +371,7 @@ def _download_together(
     lowest = missing[-1]
     # The games are listed newest first, so the export begins behind the first one.
     rows = client.exported_replays(**filters, cursor=missing[0] + 1)
-    with _progress() as progress:
+    with progress_bar() as progress:
         for row in progress.track(rows, total=len(missing)):
             if row["id"] in wanted:
                 _store(files[row["id"]], row["replay"])
@@ -395,11 +383,6 @@ def _download_together(
 
 def _store(file: Path, replay: JsonObject) -> None:
     write_whole(file, json.dumps(replay) + "\n")
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(console=console, transient=True, disable=not console.is_terminal)
 
 
 def _download(client: LadderClient, numbers: list[int], files: dict[int, Path]) -> int:
@@ -415,7 +398,7 @@ def _download(client: LadderClient, numbers: list[int], files: dict[int, Path]) 
         _store(files[number], replay)
         return True
 
-    with _progress() as progress, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+    with progress_bar() as progress, ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
         done = list(progress.track(pool.map(one, numbers), total=len(numbers)))
     return done.count(False)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from torres.cli import tournament_folder
 from torres.cli.arena_options import MAX_JOBS
 from torres.cli.play import PathArgument, sandbox_option
+from torres.cli.terminal import plain_table, progress_bar
 from torres.cli.tournament_folder import TournamentFolder
 from torres.formats.tiebreaks import format_points
 from torres.runner.sandbox import Level, Sandbox, open_sandbox
@@ -100,15 +100,7 @@ def _folder_of(file: Path) -> Path:
 def _play_to_the_end(
     folder: TournamentFolder, sandbox: Sandbox, *, at_once: int
 ) -> None:
-    errors = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=errors,
-        disable=not errors.is_terminal,
-    )
-    with progress:
+    with progress_bar() as progress:
         jobs = folder.next_jobs()
         while jobs:
             task = progress.add_task(f"round {jobs[0].fixture.round}", total=len(jobs))
@@ -141,15 +133,11 @@ def _standings_table(folder: TournamentFolder) -> Table:
     lines = folder.standings().lines
     rules = list(lines[0].tie_breaks) if lines else []
     has_notes = any(line.note for line in lines)
-    table = Table(
-        title=folder.tournament.name, box=None, pad_edge=False, header_style="bold"
-    )
-    table.add_column("rank", justify="right")
-    table.add_column("bot", no_wrap=True)
-    for head in ("points", "played", *(str(rule).replace("_", " ") for rule in rules)):
-        table.add_column(head, justify="right")
+    heads = ["rank", "bot", "points", "played"]
+    heads += [str(rule).replace("_", " ") for rule in rules]
     if has_notes:
-        table.add_column("")
+        heads.append("")
+    table = plain_table(*heads, texts=("bot", ""), title=folder.tournament.name)
     for line in lines:
         cells = [format_points(line.points), str(line.played)]
         for rule in rules:

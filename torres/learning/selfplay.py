@@ -23,12 +23,12 @@ from torres.cli.match import (
     exit_code,
     games_option,
     play_missing,
-    progress_bar,
     warn_of_changes,
 )
 from torres.cli.play import GameFiles, PathArgument
 from torres.cli.replay_files import read_valid
 from torres.cli.results_folder import ResultsFolder
+from torres.cli.terminal import progress_bar
 from torres.common.whole_file import write_whole
 
 FORMATS = ("npz", "ndjson")
@@ -148,7 +148,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 def _convert(data: Any, files: Sequence[Path], out: Path, form: str) -> None:  # noqa: ANN401 - a module
     """Write the decisions of existing replays."""
-    with progress_bar(counts=True) as progress:
+    with progress_bar() as progress:
         for file in progress.track(files, description="replays"):
             _write(data, file, out / file.stem, form)
 
