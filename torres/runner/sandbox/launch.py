@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -20,16 +21,18 @@ Pipes = tuple[int, int, int]
 def open_pipes() -> Iterator[tuple[Pipes, Pipes]]:
     """Make three pipes; yield the program's ends and ours.
 
-    The program's ends are closed afterwards. Ours do not block. The caller closes
-    them, except after an error: then they are closed here.
+    The program's ends are closed afterwards. Ours do not block on Linux; elsewhere a
+    thread reads each of them. The caller closes them, except after an error: then they
+    are closed here.
     """
-    fds = [fd for _ in range(3) for fd in os.pipe2(os.O_CLOEXEC)]
+    fds = [fd for _ in range(3) for fd in os.pipe()]
     child_in, to_bot, from_bot, child_out, errors, child_err = fds
     ours = (to_bot, from_bot, errors)
     theirs = (child_in, child_out, child_err)
     try:
-        for fd in ours:
-            os.set_blocking(fd, False)
+        if sys.platform == "linux":
+            for fd in ours:
+                os.set_blocking(fd, False)
         yield theirs, ours
     except BaseException:
         for fd in ours:

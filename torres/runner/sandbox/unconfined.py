@@ -2,7 +2,8 @@
 
 Nothing restricts them; this module only cleans up after them. Each bot starts in a
 session of its own and, if setpriv is installed, dies with the thread that started it.
-A mark in its environment identifies the daemons that it leaves behind.
+A mark in its environment identifies the daemons that it leaves behind. On a system
+without /proc only the clock on the wall is known, and no memory.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +40,7 @@ class UnconfinedSandbox:
         mark = secrets.token_hex(8)
         env = {
             **os.environ,
-            "PYTHONPATH": str(bot_path()),
+            "PYTHONPATH": str(self._python_path()),
             "PYTHONHASHSEED": "0",
             **program.env,
             _MARK: mark,
@@ -60,6 +62,9 @@ class UnconfinedSandbox:
                 raise start_failure(program, why) from why
         return UnconfinedBot(process, ours, mark)
 
+    def _python_path(self) -> Path:
+        return bot_path()
+
     def close(self) -> None:
         pass
 
@@ -70,7 +75,7 @@ class UnconfinedBot:
     def __init__(
         self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str
     ) -> None:
-        self._process = process
+        self.process = process
         self.pid = process.pid
         self.stdin, self.stdout, self.stderr = pipes
         self._mark = f"{_MARK}={mark}".encode()
@@ -121,13 +126,18 @@ class UnconfinedBot:
 
     def kill(self) -> Exit:
         if self._exit is None:
-            code = self._process.poll()
+            code = self.process.poll()
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
-            self._process.wait()
+                if hasattr(os, "killpg"):
+                    os.killpg(self.pid, KILL_SIGNAL)
+                else:
+                    self.process.kill()
+            ended_with = self.process.wait() if code is None else code
+            if code is None and sys.platform == "win32":
+                # There a process that we end looks like one that exits.
+                ended_with = -KILL_SIGNAL
             _kill_marked(self._mark)
             by_host = code == -KILL_SIGNAL and self.counters()["oom_kills"] > 0
-            ended_with = self._process.returncode if code is None else code
             self._exit = replace(exit_of(ended_with), by_host=by_host)
         return self._exit
 
