@@ -95,8 +95,10 @@ class BotProcess:
         self._killing = Lock()
         self._wants_legal = True
         self._running: Running | None = None
-        self._exit: Exit | None = None
-        self._memory_peak: int | None = None
+        self.exit: Exit | None = None
+        """The exit status of the bot; None while it runs."""
+        self.memory_peak: int | None = None
+        """The peak memory use in bytes, once the bot has ended; None if unknown."""
         self._counters: dict[str, int] = {}
         self._stopped = False
         self._ask: Ask | None = None
@@ -108,11 +110,6 @@ class BotProcess:
         self._say_chars_left = MAX_SAID_CHARS
         self._starved_until_ms = 0.0
         """The wall time until which we wait for a starved thread; 0 if none is."""
-
-    @property
-    def exit(self) -> Exit | None:
-        """The exit status of the bot; None while it runs."""
-        return self._exit
 
     @property
     def charge(self) -> Charge:
@@ -135,16 +132,11 @@ class BotProcess:
         return BotEnding(
             decision=ask.decision if ask else None,
             ply=ask.ply if ask else None,
-            exit=self._exit,
+            exit=self.exit,
             counters=self._counters,
             charge=self._watch.last if self._running is not None else None,
-            memory_peak=self._memory_peak,
+            memory_peak=self.memory_peak,
         )
-
-    @property
-    def memory_peak(self) -> int | None:
-        """The peak memory use in bytes, once the bot has ended; None if unknown."""
-        return self._memory_peak
 
     # --- what the referee calls
 
@@ -243,7 +235,7 @@ class BotProcess:
         thread that plays could read from the pipe of another game, which got the same
         descriptor number.
         """
-        if self._running is None or self._exit is not None:
+        if self._running is None or self.exit is not None:
             return
         if get_ident() != self._thread:
             with self._killing:
@@ -259,7 +251,7 @@ class BotProcess:
             with self._killing:
                 if not self._stopped:
                     self._counters = self._running.counters()
-                self._exit = self._running.kill()
+                self.exit = self._running.kill()
             self._pipes.drain_stderr()
 
     # --- one exchange
@@ -440,7 +432,7 @@ class BotProcess:
 
         If the bot used too much memory, that becomes the reason: it explains the rest.
         """
-        if self._exit is None:
+        if self.exit is None:
             self._watch.stop()
             if self._bot.over_memory():
                 reason = Fault.MEMORY
@@ -473,7 +465,7 @@ class BotProcess:
         if not began:
             tail = protocol.quote(self._pipes.stderr[-200:])
             raise ServiceFault(f"the sandbox could not start the bot: {tail}")
-        if exited and self._exit is not None and self._exit.by_host:
+        if exited and self.exit is not None and self.exit.by_host:
             oom_kills = self._counters.get("oom_kills", 0)
             raise ServiceFault(
                 f"the bot of seat {self._seat} was killed from outside at"
@@ -485,12 +477,12 @@ class BotProcess:
                 ),
                 self._seat,
             )
-        how = str(self._exit) if exited else "it closed its stdout"
+        how = str(self.exit) if exited else "it closed its stdout"
         return self._fail(Fault.CRASH, f"{how}, at {self._where()}")
 
     def _dismiss(self, line: bytes, timeout_ms: int) -> None:
         """Send a last line, give the bot ``timeout_ms`` to exit, and kill it."""
-        if self._running is None or self._exit is not None:
+        if self._running is None or self.exit is not None:
             return
         self._read_memory_peak()
         try:
@@ -507,7 +499,7 @@ class BotProcess:
         """Note the peak memory. It cannot be read from a process that has exited."""
         peak = self._bot.memory_peak()
         if peak is not None:
-            self._memory_peak = peak
+            self.memory_peak = peak
 
     def _await_exit(self, timeout_ms: int) -> None:
         """Read the bot's output until it exits. Raises PlayerFault if it does not.
@@ -543,8 +535,8 @@ class BotProcess:
             move_ms=ask.move_ms if ask else self._limits.start_ms,
             bank_ms=ask.bank_ms if ask else 0.0,
             charge=self._watch.last,
-            exit=self._exit,
-            memory_peak=self._memory_peak,
+            exit=self.exit,
+            memory_peak=self.memory_peak,
             stderr=self._pipes.stderr,
             unread=self._unread,
         )

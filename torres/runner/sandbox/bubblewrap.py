@@ -9,15 +9,14 @@ from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Program
 from torres.runner.sandbox.cgroup_manager import CgroupManager
 from torres.runner.sandbox.host import Host
-from torres.runner.sandbox.launch import engine_folder
 from torres.runner.sandbox.staging import DEVICES, EMPTY_FILE, EMPTY_FOLDER, host_facts
 from torres.runner.sandbox.zygote_sandbox import (
     DATA_LIMIT_FACTOR,
     ENV,
     RLIMITS,
-    SHM_BYTES,
     HostResources,
     ZygoteSandbox,
+    scratch_sizes,
 )
 from torres.runner.zygote.messages import SpawnOrder
 
@@ -60,15 +59,14 @@ class BubblewrapSandbox(ZygoteSandbox):
 
     def _mounts(self, program: Program, limits: Limits) -> list[str]:
         options = [
-            *("--ro-bind", str(self._stage.root(engine_folder())), "/"),
+            *("--ro-bind", str(self._root()), "/"),
             *("--ro-bind", "/usr", "/usr"),
         ]
         if self._proc:
             # Read-only: by writing there, a bot could change how it is scheduled.
             options += ["--proc", "/proc"]
-            root = self._stage.root(engine_folder())
             for path in host_facts():
-                empty = root / (EMPTY_FOLDER if path.is_dir() else EMPTY_FILE)
+                empty = self._root() / (EMPTY_FOLDER if path.is_dir() else EMPTY_FILE)
                 options += ["--ro-bind", str(empty), str(path)]
             options += ["--remount-ro", "/proc"]
         for name in DEVICES:
@@ -86,13 +84,12 @@ class BubblewrapSandbox(ZygoteSandbox):
         """
         if self._cgroups is None:
             return []
-        options = [
-            *("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
-            *("--size", str(limits.tmp_mb << 20), "--tmpfs", "/tmp"),  # noqa: S108
+        sizes = scratch_sizes(program, limits).items()
+        return [
+            word
+            for path, size in sizes
+            for word in ("--size", str(size), "--tmpfs", path)
         ]
-        if program.out_mb:
-            options += ["--size", str(program.out_mb << 20), "--tmpfs", "/out"]
-        return options
 
     def _rlimits(self, limits: Limits) -> list[str]:
         """Return the command that limits each process if there is no control group.

@@ -10,18 +10,15 @@ import json
 
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Level, Program
-from torres.runner.sandbox.cgroup_manager import CgroupManager
-from torres.runner.sandbox.host import Host
-from torres.runner.sandbox.launch import engine_folder
 from torres.runner.sandbox.seccomp import oci_filter
 from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     MAX_FILES,
     NO_CORE_FILES,
-    SHM_BYTES,
     HostResources,
     ZygoteSandbox,
     absolute_path,
+    scratch_sizes,
 )
 from torres.runner.zygote.messages import SpawnOrder
 
@@ -55,16 +52,13 @@ class GvisorSandbox(ZygoteSandbox):
     own_pids = 48
     pids_each = 5
 
-    def __init__(self, host: Host, cgroups: CgroupManager) -> None:
-        super().__init__(host, cgroups)
-
     def _order(
         self, program: Program, limits: Limits, own: HostResources
     ) -> SpawnOrder:
         folder = self._stage.own_folder(own.uid, own.cleanup)
         own.complete = folder / "pid"
         (folder / "config.json").write_text(json.dumps(self._config(program, limits)))
-        visible = ["/usr", self._root(), str(self._stage.folder(program))]
+        visible = ["/usr", str(self._root()), str(self._stage.folder(program))]
         argv = [
             *_OUTER,
             *(word for path in visible for word in ("--ro-bind", path, path)),
@@ -78,13 +72,11 @@ class GvisorSandbox(ZygoteSandbox):
         """Return the container's description, as the OCI runtime specification says."""
         executable, *arguments = program.command(limits)
         env = {**ENV, **program.env}
-        scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
-        if program.out_mb:
-            scratch["/out"] = program.out_mb << 20
+        scratch = scratch_sizes(program, limits)
         return {
             "ociVersion": "1.0.0",
             "hostname": "box",
-            "root": {"path": self._root(), "readonly": True},
+            "root": {"path": str(self._root()), "readonly": True},
             "process": {
                 "args": [absolute_path(executable), *arguments],
                 "env": [f"{name}={value}" for name, value in env.items()],
@@ -106,9 +98,6 @@ class GvisorSandbox(ZygoteSandbox):
                 "seccomp": oci_filter(),
             },
         }
-
-    def _root(self) -> str:
-        return str(self._stage.root(engine_folder()))
 
 
 def _bind(source: str, target: str) -> dict[str, object]:

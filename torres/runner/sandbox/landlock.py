@@ -13,8 +13,6 @@ from pathlib import Path
 
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Level, Program
-from torres.runner.sandbox.host import Host
-from torres.runner.sandbox.launch import engine_folder
 from torres.runner.sandbox.staging import DEVICES, ETC, PYTHON_PATH
 from torres.runner.sandbox.zygote_sandbox import (
     DATA_LIMIT_FACTOR,
@@ -45,14 +43,11 @@ class LandlockSandbox(ZygoteSandbox):
     level: Level = "reduced"
     sockets = False
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, None)
-
     def _order(
         self, program: Program, limits: Limits, _own: HostResources
     ) -> SpawnOrder:
         folder = self._stage.folder(program)
-        python = self._stage.root(engine_folder()) / PYTHON_PATH
+        python = self._root() / PYTHON_PATH
         readable = [path for path in _READABLE if Path(path).exists()]
         executable, *arguments = program.command(limits)
         return SpawnOrder(

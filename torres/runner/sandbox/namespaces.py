@@ -8,17 +8,14 @@ import os
 
 from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Level, Program
-from torres.runner.sandbox.cgroup_manager import CgroupManager
-from torres.runner.sandbox.host import Host
-from torres.runner.sandbox.launch import engine_folder
 from torres.runner.sandbox.staging import DEVICES
 from torres.runner.sandbox.zygote_sandbox import (
     ENV,
     RLIMITS,
-    SHM_BYTES,
     HostResources,
     ZygoteSandbox,
     absolute_path,
+    scratch_sizes,
 )
 from torres.runner.zygote.messages import PrivateMounts, SharedRoot, SpawnOrder
 
@@ -30,34 +27,25 @@ class NamespaceSandbox(ZygoteSandbox):
     sockets = True
     supervisor_is_init = True
 
-    def __init__(self, host: Host, cgroups: CgroupManager) -> None:
-        super().__init__(host, cgroups)
-
     def _order(
         self, program: Program, limits: Limits, _own: HostResources
     ) -> SpawnOrder:
         executable, *arguments = program.command(limits)
-        scratch = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
-        if program.out_mb:
-            scratch["/out"] = program.out_mb << 20
         return SpawnOrder(
             [absolute_path(executable), *arguments],
             env={**ENV, **program.env},
             cwd="/box",
             rlimits=RLIMITS,
             mounts=PrivateMounts(
-                root=self._root(),
+                root=str(self._root()),
                 program=str(self._stage.folder(program)),
-                scratch=scratch,
+                scratch=scratch_sizes(program, limits),
             ),
             seccomp=True,
         )
 
     def _shared_root(self) -> SharedRoot:
-        return SharedRoot(self._root(), DEVICES)
-
-    def _root(self) -> str:
-        return str(self._stage.root(engine_folder()))
+        return SharedRoot(str(self._root()), DEVICES)
 
 
 def is_permitted() -> bool:

@@ -24,7 +24,7 @@ from torres.runner.sandbox.cgroup import Cgroup
 from torres.runner.sandbox.cgroup_manager import CgroupManager
 from torres.runner.sandbox.descriptors import unread
 from torres.runner.sandbox.host import Host, UidPool, closing
-from torres.runner.sandbox.launch import Pipes, open_pipes
+from torres.runner.sandbox.launch import Pipes, engine_folder, open_pipes
 from torres.runner.sandbox.proc import holds, wait_for_exit
 from torres.runner.sandbox.process_tree import ProcessTree
 from torres.runner.sandbox.seccomp import open_filter
@@ -79,7 +79,7 @@ class ZygoteSandbox(ABC):
     pids_each = 1
     """The processes and threads of the host for each one of the bot, at most."""
 
-    def __init__(self, host: Host, cgroups: CgroupManager | None) -> None:
+    def __init__(self, host: Host, cgroups: CgroupManager | None = None) -> None:
         self._cgroups = cgroups
         self._uids = UidPool(host) if os.geteuid() == 0 else None
         self._stage = Stage(host)
@@ -136,6 +136,10 @@ class ZygoteSandbox(ABC):
             self._cgroups.close()
         self._zygote.close()
         self._stage.close()
+
+    def _root(self) -> Path:
+        """Return the folder on the host that is the root of every bot."""
+        return self._stage.root(engine_folder())
 
     def _shared_root(self) -> SharedRoot | None:
         """Return what all sandboxes share; None if the zygote does not make them."""
@@ -336,6 +340,14 @@ def _exit_of_bwrap(code: int, *, killed: bool) -> Exit:
     if is_signal and (killed or number != KILL_SIGNAL):
         return Exit(None, number)
     return Exit(code, None)
+
+
+def scratch_sizes(program: Program, limits: Limits) -> dict[str, int]:
+    """Return the writable folders of a bot with control groups, and their bytes."""
+    sizes = {"/dev/shm": SHM_BYTES, "/tmp": limits.tmp_mb << 20}  # noqa: S108
+    if program.out_mb:
+        sizes["/out"] = program.out_mb << 20
+    return sizes
 
 
 def absolute_path(program: str) -> str:
