@@ -15,11 +15,10 @@ from fcntl import ioctl
 from termios import FIONREAD
 from typing import BinaryIO
 
-from engine.faults import Fault
 from engine.referee import PlayerFault
-from torres.runner.lines import StdoutClosed, take_line
+from torres.runner.lines import BotOutput, StdoutClosed, take_line
 from torres.runner.polling import timed_poll
-from torres.runner.protocol import STDERR_PER_STDOUT, STDERR_TAIL_BYTES, Limits
+from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Running
 from torres.runner.sandbox.descriptors import unread
 
@@ -27,22 +26,15 @@ _CHUNK_BYTES = 16_384  # Python allocates this much per read; larger is slower
 _ZERO_COUNT = bytes(4)
 
 
-class BotPipes:
+class BotPipes(BotOutput):
     """Our ends of a bot's pipes. Only one thread may use them."""
 
     def __init__(self, bot: Running, limits: Limits, log: BinaryIO | None) -> None:
+        super().__init__(limits, log)
         self._stdin = bot.stdin
         self._stdout = bot.stdout
         self._stderr = bot.stderr
-        self._max_line = limits.line_bytes
-        self._max_stdout = limits.output_bytes
-        self._max_stderr = STDERR_PER_STDOUT * limits.output_bytes
-        self._log = log
         self._unsent = b""
-        self._received = bytearray()
-        self._stdout_bytes = 0
-        self._stderr_bytes = 0
-        self._stderr_tail = bytearray()
         self._polls_stdin = False
         self.poll = timed_poll()
         """Measures how long we have waited for the bot."""
@@ -51,21 +43,6 @@ class BotPipes:
         self._count = bytearray(4)
         self._only_stdout = [(self._stdout, select.POLLIN)]
         """The result of polling when there is output, and nothing else happened."""
-
-    @property
-    def pending(self) -> bytes:
-        """The output of the bot that is not a whole line yet."""
-        return bytes(self._received)
-
-    @property
-    def stderr(self) -> bytes:
-        """The last ``STDERR_TAIL_BYTES`` of the bot's stderr."""
-        return bytes(self._stderr_tail[-STDERR_TAIL_BYTES:])
-
-    @property
-    def stderr_bytes(self) -> int:
-        """The number of bytes that the bot has written to stderr so far."""
-        return self._stderr_bytes
 
     def early(self) -> bytes | None:
         """Return the output that the bot wrote before it was asked, or None."""
@@ -144,7 +121,7 @@ class BotPipes:
     def drain_stderr(self) -> None:
         """Read the rest of stderr after the bot has ended, without waiting."""
         try:
-            while unread(self._stderr) and self._stderr_bytes <= self._max_stderr:
+            while unread(self._stderr) and self.stderr_bytes <= self._max_stderr:
                 self._read_stderr()
         except PlayerFault:
             pass  # the bot has ended, so it no longer matters that it wrote too much
@@ -204,13 +181,7 @@ class BotPipes:
             chunk = os.read(self._stdout, _CHUNK_BYTES)
         except BlockingIOError:
             return b""
-        if not chunk:
-            raise StdoutClosed
-        self._stdout_bytes += len(chunk)
-        if self._stdout_bytes > self._max_stdout:
-            raise PlayerFault(
-                Fault.OUTPUT, f"more than {self._max_stdout} bytes in all on stdout"
-            )
+        self._count_stdout(chunk)
         return chunk
 
     def _read_stderr(self) -> None:
@@ -221,14 +192,5 @@ class BotPipes:
         if not chunk:
             self.poll.unregister(self._stderr)
             return
-        self._stderr_bytes += len(chunk)
-        if self._log is not None:
-            self._log.write(chunk)
-        self._stderr_tail += chunk
-        # Cutting only at twice the size saves a copy of the tail for each chunk.
-        if len(self._stderr_tail) > 2 * STDERR_TAIL_BYTES:
-            del self._stderr_tail[:-STDERR_TAIL_BYTES]
-        if self._stderr_bytes > self._max_stderr:
-            raise PlayerFault(
-                Fault.OUTPUT, f"more than {self._max_stderr} bytes on stderr"
-            )
+        self._keep_stderr(chunk)
+        self._limit_stderr()

@@ -11,30 +11,21 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import BinaryIO
 
-from engine.faults import Fault
-from engine.referee import PlayerFault
-from torres.runner.lines import StdoutClosed, take_line
+from torres.runner.lines import BotOutput, StdoutClosed, take_line
 from torres.runner.polling import TimedPoll
-from torres.runner.protocol import STDERR_PER_STDOUT, STDERR_TAIL_BYTES, Limits
+from torres.runner.protocol import Limits
 from torres.runner.sandbox.api import Running
 
 _CHUNK_BYTES = 65_536
 _JOIN_TIMEOUT_S = 0.5
 
 
-class PortablePipes:
+class PortablePipes(BotOutput):
     """Our ends of a bot's pipes. Only one thread may use them."""
 
     def __init__(self, bot: Running, limits: Limits, log: BinaryIO | None) -> None:
+        super().__init__(limits, log)
         self._descriptors = (bot.stdin, bot.stdout, bot.stderr)
-        self._max_line = limits.line_bytes
-        self._max_stdout = limits.output_bytes
-        self._max_stderr = STDERR_PER_STDOUT * limits.output_bytes
-        self._log = log
-        self._received = bytearray()
-        self._stdout_bytes = 0
-        self._stderr_tail = bytearray()
-        self.stderr_bytes = 0
         self._chunks: SimpleQueue[bytes] = SimpleQueue()
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._stdin_closed = False
@@ -45,16 +36,6 @@ class PortablePipes:
         ]
         for thread in self._threads:
             thread.start()
-
-    @property
-    def pending(self) -> bytes:
-        """The output of the bot that is not a whole line yet."""
-        return bytes(self._received)
-
-    @property
-    def stderr(self) -> bytes:
-        """The last ``STDERR_TAIL_BYTES`` of the bot's stderr."""
-        return bytes(self._stderr_tail[-STDERR_TAIL_BYTES:])
 
     def early(self) -> bytes | None:
         """Return the output that the bot wrote before it was asked, or None."""
@@ -81,10 +62,7 @@ class PortablePipes:
             line = take_line(self._received, self._max_line)
             if line is not None:
                 return line
-            if self.stderr_bytes > self._max_stderr:
-                raise PlayerFault(
-                    Fault.OUTPUT, f"more than {self._max_stderr} bytes on stderr"
-                )
+            self._limit_stderr()
             chunk = self._wait(ends)
             if chunk is None:
                 ends = time.monotonic() + next_wait_ms() / 1e3
@@ -124,14 +102,8 @@ class PortablePipes:
             self.poll.slept_ns += int((time.monotonic() - started) * 1e9)
 
     def _add(self, chunk: bytes) -> None:
-        if not chunk:
-            raise StdoutClosed
         self._received += chunk
-        self._stdout_bytes += len(chunk)
-        if self._stdout_bytes > self._max_stdout:
-            raise PlayerFault(
-                Fault.OUTPUT, f"more than {self._max_stdout} bytes in all on stdout"
-            )
+        self._count_stdout(chunk)
 
     # --- the threads; each one closes its descriptor when it ends
 
@@ -153,13 +125,8 @@ class PortablePipes:
 
     def _read_stderr(self) -> None:
         for chunk in _chunks_of(self._descriptors[2]):
-            self.stderr_bytes += len(chunk)
-            if self.stderr_bytes > self._max_stderr:
-                continue
-            if self._log is not None:
-                self._log.write(chunk)
-            self._stderr_tail += chunk
-            del self._stderr_tail[:-STDERR_TAIL_BYTES]
+            if self.stderr_bytes <= self._max_stderr:
+                self._keep_stderr(chunk)
 
 
 def _chunks_of(descriptor: int) -> Iterator[bytes]:
