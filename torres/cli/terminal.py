@@ -18,15 +18,21 @@ from torres.common.quoting import printable
 
 
 def plain_table(
-    *heads: str, texts: Collection[str] = ("bot",), title: str | None = None
+    *heads: str,
+    texts: Collection[str] = ("bot",),
+    title: str | None = None,
+    whole_texts: bool = False,
 ) -> Table:
-    """Return a table without lines. All columns but those of ``texts`` are numbers."""
+    """Return a table without lines. All columns but those of ``texts`` are numbers.
+
+    In a narrow terminal the texts are broken, or with ``whole_texts`` the headings.
+    """
     table = Table(title=title, box=None, pad_edge=False, header_style="bold")
     for head in heads:
         if head in texts:
-            table.add_column(head, overflow="fold")
+            table.add_column(head, overflow="fold", no_wrap=whole_texts)
         else:
-            table.add_column(head, justify="right", no_wrap=True)
+            table.add_column(head, justify="right", no_wrap=not whole_texts)
     return table
 
 

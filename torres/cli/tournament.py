@@ -137,7 +137,8 @@ def _standings_table(folder: TournamentFolder) -> Table:
     heads += [str(rule).replace("_", " ") for rule in rules]
     if has_notes:
         heads.append("")
-    table = plain_table(*heads, texts=("bot", ""), title=folder.tournament.name)
+    title = folder.tournament.name
+    table = plain_table(*heads, texts=("bot", ""), title=title, whole_texts=True)
     for line in lines:
         cells = [format_points(line.points), str(line.played)]
         for rule in rules:
