@@ -564,6 +564,22 @@ if TORRES_WORKER:
         env.refuse_secret(name)
     if not IS_POSTGRESQL:
         env.refuse("TORRES_WORKER needs DATABASE_URL with a role of PostgreSQL.")
+else:
+    if bool(TORRES_GITHUB_CLIENT) != bool(TORRES_GITHUB_SECRET):
+        env.refuse(
+            "Only one of TORRES_GITHUB_CLIENT and TORRES_GITHUB_SECRET is set. Set both"
+            " to the values of your OAuth app, or leave out both."
+        )
+    if TORRES_SENDS_MAIL and not DEFAULT_FROM_EMAIL:
+        env.refuse(
+            "TORRES_EMAIL_FROM is missing. Set it to the address that sends the mail of"
+            " the service, for example ladder@example.org."
+        )
+    if TORRES_ALARM_MAIL and not TORRES_SENDS_MAIL:
+        env.refuse(
+            "TORRES_ALARM_MAIL is set, but the service sends no mail. Set"
+            " TORRES_EMAIL_URL and TORRES_EMAIL_FROM, too."
+        )
 # The last variable was read. The files are made only for a service that starts.
 env.refuse_mistakes()
 if not IS_POSTGRESQL:

@@ -15,9 +15,7 @@ from django.core.management.base import BaseCommand
 
 from ladder.common import statement_limits
 
-SERVICE_CHECKS = "service"
-"""The tag of the checks of this project. They refuse settings that contradict."""
-QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models, SERVICE_CHECKS)
+QUICK_CHECKS = (Tags.caches, Tags.database, Tags.files, Tags.models)
 
 NICENESS = 10
 """The niceness of long computations: games and pages get the processor first."""

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 from ladder.common import object_store
 from torres.common.quoting import quoted
@@ -88,6 +89,17 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {
     "DATABASE_DIRECT_URL": ("postgres", "postgresql"),
     "DATABASE_URL": ("postgres", "postgresql", "sqlite"),
 }
+ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "TORRES_ALARM_URL": ("https", "http"),
+    "TORRES_GITHUB_URL": ("https",),
+    "TORRES_MONITOR_WEB": ("https", "http"),
+}
+"""The schemes of variables that name servers. A message never quotes an address: that
+of a chat service is a secret."""
+MAILBOXES = ("TORRES_ALARM_MAIL", "TORRES_EMAIL_FROM")
+TOKENS = ("TORRES_METRICS_TOKEN",)
+SAFE_TOKEN = re.compile(r"[!-~]{16,}")
+"""A token that cannot be guessed, and that a header can hold."""
 TRACE_PACKAGES = (
     "opentelemetry",
     "opentelemetry.sdk",
@@ -150,6 +162,10 @@ class Environment:
         words = [word.strip() for word in text.split(",") if word.strip()]
         if default and not words:
             self._refuse(f"{name} is empty. Give it a value", name)
+        for word in words:
+            if mistake := _mistake(name, word, is_empty_right=False):
+                self._refuse(mistake, name)
+                return [*default]
         return words or [*default]
 
     def networks(self, name: builtins.str) -> builtins.list[builtins.str]:
@@ -300,7 +316,40 @@ def _mistake(
     if schemes and text.partition(":")[0] not in schemes:
         examples = " or ".join(f"{scheme}://" for scheme in schemes)
         return f"{name} is the URL of an unknown kind of server. Use {examples}"
+    return _mistake_of_form(name, text)
+
+
+def _mistake_of_form(name: builtins.str, text: builtins.str) -> builtins.str:
+    if name in ADDRESSES and not _is_address(text, ADDRESSES[name]):
+        example = f"{ADDRESSES[name][0]}://server.example.org"
+        return f"{name} is no address of a server. Write one such as {example}"
+    if name in MAILBOXES and not _is_mailbox(text):
+        return (
+            f"{name} contains {quoted(text)}, which is no address of e-mail. Write one"
+            " such as ops@example.org"
+        )
+    if name in TOKENS and not SAFE_TOKEN.fullmatch(text):
+        return (
+            f"{name} can be guessed, or no header can hold it. Use 16 or more random"
+            " letters and digits, for example the output of `openssl rand -hex 24`"
+        )
     return ""
+
+
+def _is_address(text: builtins.str, schemes: Sequence[builtins.str]) -> builtins.bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in schemes and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _is_mailbox(text: builtins.str) -> builtins.bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def _mail_settings(url: builtins.str) -> dict[builtins.str, Any]:
@@ -317,12 +366,7 @@ def _collector_mistake(endpoint: str) -> str:
     packages, a service would send no traces and not say why. The answer does not
     contain the address, which may hold a password.
     """
-    try:
-        parts = urlsplit(endpoint)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        is_address = False
-    if not is_address:
+    if not _is_address(endpoint, ("http", "https")):
         return "is no address of HTTP. Write one such as http://127.0.0.1:4318"
     if not _is_installed():
         return "needs packages. Install them: pip install 'torres-ladder[otel]'"

@@ -11,13 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
-from django.core import checks
 from django.http import HttpResponse
 from django.test import Client
 
 from ladder.accounts import tokens
 from ladder.accounts.models import GitHubIdentity
-from ladder.common.commands import SERVICE_CHECKS
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factories import sign_up
 
@@ -218,25 +216,3 @@ def test_without_configuration_there_is_no_trace_of_it(ana) -> None:
     assert Client().get("/sign-in/github/callback/?code=a&state=b").status_code == 404
     assert b"GitHub" not in Client().get("/sign-in/").content
     assert b"GitHub" not in ana.get("/me/").content
-
-
-@pytest.mark.parametrize(
-    ("client", "secret", "url", "error"),
-    [
-        ("a", "b", "https://github.com", None),
-        ("", "", "https://github.com", None),
-        ("a", "", "https://github.com", "accounts.E003"),
-        ("", "b", "https://github.com", "accounts.E003"),
-        ("a", "b", "http://git.example.org", "accounts.E004"),
-        ("a", "b", "git.example.org", "accounts.E004"),
-    ],
-)
-def test_half_a_configuration_is_refused(
-    settings, client: str, secret: str, url: str, error: str | None
-) -> None:
-    settings.TORRES_GITHUB_CLIENT = client
-    settings.TORRES_GITHUB_SECRET = secret
-    settings.TORRES_GITHUB_URL = url
-    found = [each.id for each in checks.run_checks(tags=[SERVICE_CHECKS])]
-
-    assert found == ([error] if error else [])

@@ -84,7 +84,7 @@ def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
     [
         ({"TORRES_SIGN_UP": "opne"}, "Set it to open, invitation, closed"),
         ({"TORRES_SIGN_UP": ""}, "Set it to open, invitation, closed"),
-        ({"TORRES_EMAIL_URL": "smtp://localhost"}, "TORRES_EMAIL_FROM is ''"),
+        ({"TORRES_EMAIL_URL": "smtp://localhost"}, "TORRES_EMAIL_FROM is missing"),
         ({"TORRES_EMAIL_URL": "carrier-pigeon://loft"}, "The settings are not valid"),
     ],
 )

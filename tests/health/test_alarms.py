@@ -6,11 +6,9 @@ import threading
 
 import pytest
 from django.core import mail
-from django.core.checks import run_checks
 from pytest_django import Settings
 from structlog.testing import capture_logs
 
-from ladder.common.commands import SERVICE_CHECKS
 from ladder.health import alarms, monitor, signs
 from ladder.health.alarms import Alarm, AlarmBook
 from ladder.health.monitor import Monitor
@@ -113,29 +111,3 @@ def test_no_error_ends_the_monitor(monkeypatch: pytest.MonkeyPatch) -> None:
         Monitor([]).run(stop)
 
     assert len(looks) == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "code"),
-    [
-        ("TORRES_METRICS_TOKEN", "short", "health.E001"),
-        ("TORRES_METRICS_TOKEN", "sixteen characters", "health.E001"),
-        ("TORRES_METRICS_TOKEN", "é" * 20, "health.E001"),
-        ("TORRES_ALARM_URL", "alarm.example.org", "health.E002"),
-        ("TORRES_ALARM_URL", "file:///etc/passwd", "health.E002"),
-        ("TORRES_MONITOR_WEB", ["http://[::1"], "health.E002"),
-        ("TORRES_ALARM_MAIL", ["ops"], "health.E003"),
-        ("TORRES_ALARM_MAIL", ["ops@example.org"], "health.E004"),
-    ],
-)
-def test_impossible_settings_are_refused(
-    settings: Settings, name: str, value: object, code: str
-) -> None:
-    settings.TORRES_SENDS_MAIL = code != "health.E004"
-    before = run_checks(tags=[SERVICE_CHECKS])
-    setattr(settings, name, value)
-    (error,) = [e for e in run_checks(tags=[SERVICE_CHECKS]) if e not in before]
-
-    assert error.id == code
-    assert name in error.msg
-    assert error.hint

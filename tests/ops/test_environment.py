@@ -128,6 +128,19 @@ def test_a_mistyped_switch_is_refused(name: str) -> None:
         ({"TORRES_WEBHOOK_NETWORKS": "10.1.0.0/33"}, "contains '10.1.0.0/33'. Write"),
         ({"TORRES_LEASE_SECONDS": "0.5"}, "Set it to a number from 1 to 3600"),
         ({"TORRES_PROXIES": "17"}, "Set it to a whole number from 0 to 16"),
+        ({"TORRES_METRICS_TOKEN": "short"}, "can be guessed, or no"),
+        ({"TORRES_METRICS_TOKEN": "sixteen characters"}, "can be guessed, or no"),
+        (
+            {"TORRES_METRICS_TOKEN": "é" * 20},
+            "can be guessed, or no header can hold it",
+        ),
+        ({"TORRES_ALARM_URL": "alarm.example.org"}, "is no address of a server. Write"),
+        ({"TORRES_ALARM_URL": "file:///etc/passwd"}, "Write one such as https://"),
+        ({"TORRES_MONITOR_WEB": "http://a, http://[::1"}, "TORRES_MONITOR_WEB is no"),
+        ({"TORRES_ALARM_MAIL": "o@example.org, ops"}, "contains 'ops', which is no"),
+        ({"TORRES_EMAIL_FROM": "ladder"}, "contains 'ladder', which is no address of"),
+        ({"TORRES_GITHUB_URL": "http://git.example.org"}, "such as https://"),
+        ({"TORRES_GITHUB_URL": "git.example.org"}, "is no address of a server"),
     ],
     ids=str,
 )
@@ -216,6 +229,24 @@ def test_no_process_starts_with_a_mistake(tmp_path: Path, words: list[str]) -> N
     assert "TORRES_PROXYS is not a setting. Did you mean TORRES_PROXIES?" in said
     assert "TORRES_LEASE_SECONDS is 'soon'. Set it to a number from 1" in said
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"TORRES_EMAIL_URL": "smtp://localhost"}, "TORRES_EMAIL_FROM is missing"),
+        ({"TORRES_ALARM_MAIL": "ops@example.org"}, "but the service sends no mail"),
+        ({"TORRES_GITHUB_CLIENT": "a"}, "Only one of TORRES_GITHUB_CLIENT and"),
+        ({"TORRES_GITHUB_SECRET": "b"}, "Only one of TORRES_GITHUB_CLIENT and"),
+    ],
+    ids=str,
+)
+def test_half_a_configuration_is_refused(
+    tmp_path: Path, variables: dict[str, str], said: str
+) -> None:
+    code, refusal = start(tmp_path, STARTS["command"], **variables)
+    assert code != 0
+    assert said in refusal
 
 
 def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
