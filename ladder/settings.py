@@ -77,7 +77,6 @@ MIDDLEWARE = [
     "ladder.web.middleware.responses.ContentSecurityPolicy",
     # Above everything that may answer with a page.
     "ladder.web.middleware.languages.PageLanguages",
-    "ladder.web.middleware.bodies.BodyLimit",
     # Above SharedAnswers, because visitors share no rate limits.
     "ladder.web.api.throttles.RateLimitHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -16,6 +16,7 @@ from ladder.accounts import tokens
 from ladder.accounts.models import ApiToken
 from ladder.bots import house_bots, selectors, services, submissions
 from ladder.bots.models import Bot, Submission
+from ladder.web.middleware.bodies import Credentials, check_body
 
 BOT = b"print('ready')\n"
 
@@ -212,16 +213,19 @@ def test_a_broken_upload_gets_a_clear_error_and_leaves_nothing(
     assert [p for p in data_dir.rglob("*") if p.is_file()] == []
 
 
-def test_an_upload_over_the_limit_is_refused_before_it_is_read(
-    ana: APIClient, settings
+@pytest.mark.parametrize(
+    "path", ["/api/v1/bots/a/submissions/", "/bots/a/upload/", "/api/v1/bots/"]
+)
+def test_a_body_over_the_limit_is_refused_before_it_is_read(
+    settings, path: str
 ) -> None:
     settings.TORRES_UPLOAD_BYTES = 10
-    create(ana, "a")
+    nobody = Credentials("", "")
 
-    answer = post(ana, "a", bytes(70_000))
+    refusal = check_body(path, 70_000, chunked=False, credentials=nobody)
 
-    assert answer.status_code == 413
-    assert answer.json()["code"] == "body-too-large"
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (413, "body-too-large")
 
 
 def test_an_upload_without_a_file_is_refused(ana: APIClient) -> None:

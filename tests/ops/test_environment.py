@@ -29,7 +29,6 @@ STARTS = {
     "games by hand": [*MANAGE, "practice"],
     "command": [*MANAGE, "status"],
     "worker": [sys.executable, "-m", "celery", "-A", "ladder.celery", "worker"],
-    "wsgi": [sys.executable, "-c", "import ladder.wsgi"],
 }
 
 

@@ -1,21 +1,18 @@
 """The size limits of request bodies, known before a body is read.
 
 The web server (`manage.py serve`) applies them as soon as it has the headers of a
-request. `BodyLimit` applies them again, for other servers.
+request.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
 from django.conf import settings
 from django.db import Error
-from django.http import HttpRequest, HttpResponse
 
 from ladder.accounts import sessions, tokens
-from ladder.web.api import problems
 
 MAX_BODY_BYTES = 64 << 10
 FORM_OVERHEAD_BYTES = 64 << 10  # what multipart/form-data adds to an upload
@@ -95,28 +92,6 @@ def _check_credentials(credentials: Credentials) -> Refusal | None:
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     detail = "Only a user who is signed in may upload. Sign in or send a valid token."
     return Refusal(status, "body-too-large", detail)
-
-
-class BodyLimit:
-    """Refuses a body that is too large, or of unknown length, before it is read."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        meta = request.META
-        refusal = check_body(
-            request.path_info,
-            length_of(meta.get("CONTENT_LENGTH")),
-            chunked=bool(meta.get("HTTP_TRANSFER_ENCODING")),
-            credentials=Credentials(
-                request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""),
-                meta.get("HTTP_AUTHORIZATION", ""),
-            ),
-        )
-        if refusal:
-            return problems.answer(request, *refusal)
-        return self._get_response(request)
 
 
 def length_of(text: str | None) -> int:
