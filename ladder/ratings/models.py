@@ -5,6 +5,8 @@ entries, and `Checkpoint` lets a fold start in the middle. Both can be deleted a
 again from the entries (`manage.py rebuild_ratings`).
 """
 
+from typing import TypeVar
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -23,6 +25,8 @@ from torres.rating.description import (
 )
 from torres.rating.ledger import EntryKind
 from torres.rating.trueskill import SHOWN_RATING_SIGMAS
+
+M = TypeVar("M", bound=models.Model)
 
 KINDS_WITH_GAME = [EntryKind.GAME.value, EntryKind.VOID.value]
 
@@ -414,33 +418,33 @@ class Challenge(models.Model):
         return f"challenge of match {self.match_id}"
 
 
+def _key_of_copy(model: type[M], related_name: str) -> "models.ForeignKey[M, M]":
+    """Return a key of a summary, which the database neither checks nor indexes.
+
+    The constraints of the ledger and of its games check the same seasons and bots: the
+    checks were 6 statements of a game, and 36 of a game of four bots that meet for the
+    first time. An index of the primary key leads to the rows.
+    """
+    return models.ForeignKey(
+        model,
+        models.CASCADE,
+        related_name=related_name,
+        db_constraint=False,
+        db_index=False,
+    )
+
+
 class RatingPoint(models.Model):
     """A bot's rating after one entry of the ledger that concerns it.
 
     This and the other summaries below are computed from the ledger alone, by
     `summaries.py`, so that pages need not read all games of a bot. They can be deleted
     and built again.
-
-    The database does not check their seasons and bots again, because the constraints of
-    the ledger and of its games do: the checks were 6 statements of a game, and 36 of a
-    game of four bots that meet for the first time.
     """
 
     pk = models.CompositePrimaryKey("season_id", "bot_id", "seq")
-    season = models.ForeignKey(
-        Season,
-        models.CASCADE,
-        related_name="points",
-        db_constraint=False,
-        db_index=False,
-    )
-    bot = models.ForeignKey(
-        Bot,
-        models.CASCADE,
-        related_name="points",
-        db_constraint=False,
-        db_index=False,
-    )
+    season = _key_of_copy(Season, "points")
+    bot = _key_of_copy(Bot, "points")
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=12, help_text="The kind of the entry.")
     game = models.PositiveBigIntegerField(null=True, help_text="The id of the game.")
@@ -459,20 +463,8 @@ class SeatSummary(models.Model):
     """
 
     pk = models.CompositePrimaryKey("season_id", "bot_id", "players", "seat")
-    season = models.ForeignKey(
-        Season,
-        models.CASCADE,
-        related_name="seat_summaries",
-        db_constraint=False,
-        db_index=False,
-    )
-    bot = models.ForeignKey(
-        Bot,
-        models.CASCADE,
-        related_name="seat_summaries",
-        db_constraint=False,
-        db_index=False,
-    )
+    season = _key_of_copy(Season, "seat_summaries")
+    bot = _key_of_copy(Bot, "seat_summaries")
     players = models.PositiveSmallIntegerField()
     seat = models.PositiveSmallIntegerField()
     # Signed, because a difference is added by an insert. No count is negative.
@@ -492,27 +484,9 @@ class MeetingSummary(models.Model):
     """
 
     pk = models.CompositePrimaryKey("season_id", "bot_id", "other_id")
-    season = models.ForeignKey(
-        Season,
-        models.CASCADE,
-        related_name="meeting_summaries",
-        db_constraint=False,
-        db_index=False,
-    )
-    bot = models.ForeignKey(
-        Bot,
-        models.CASCADE,
-        related_name="+",
-        db_constraint=False,
-        db_index=False,
-    )
-    other = models.ForeignKey(
-        Bot,
-        models.CASCADE,
-        related_name="+",
-        db_constraint=False,
-        db_index=False,
-    )
+    season = _key_of_copy(Season, "meeting_summaries")
+    bot = _key_of_copy(Bot, "+")
+    other = _key_of_copy(Bot, "+")
     games = models.IntegerField()
     before = models.IntegerField(help_text="In these `bot` finished ahead.")
     ties = models.IntegerField()
