@@ -91,22 +91,6 @@ class PlannedMatch:
         return [seats, *([*seats[k:], *seats[:k]] for k in rotations), *self.more]
 
 
-def schedule_match(
-    kind: Match.Kind,
-    terms: MatchTerms,
-    seats: Sequence[Submission],
-    *,
-    duplicate: bool = False,
-    priority: int = 0,
-    queue: str = "play",
-) -> Match:
-    """Schedule one match and its games, as `schedule_matches` does."""
-    planned = [PlannedMatch(terms, seats)]
-    return schedule_matches(
-        kind, planned, duplicate=duplicate, priority=priority, queue=queue
-    )[0]
-
-
 @transaction.atomic
 def schedule_matches(
     kind: Match.Kind,

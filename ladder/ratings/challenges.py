@@ -11,7 +11,7 @@ from ladder.bots.models import Bot, Submission
 from ladder.bots.selectors import belongs_to_somebody
 from ladder.games import services as games
 from ladder.games.models import Match
-from ladder.games.services import MatchTerms
+from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.ratings.models import Challenge, Ladder, Membership
 from torres.common.errors import LadderError, TooMany
 from torres.rating.description import check_ladder
@@ -50,11 +50,9 @@ def challenge(by: User, ladder: Ladder, slugs: Sequence[str]) -> Match:
     }
     if missing := [bot.slug for bot in bots if bot.pk not in ready]:
         raise BadChallenge(f"These bots have no ready upload: {', '.join(missing)}.")
-    match = games.schedule_match(
-        Match.Kind.CHALLENGE,
-        MatchTerms(ladder.ruleset, ladder.switches, ladder.limits),
-        [ready[bot.pk] for bot in bots],
-    )
+    terms = MatchTerms(ladder.ruleset, ladder.switches, ladder.limits)
+    planned = PlannedMatch(terms, [ready[bot.pk] for bot in bots])
+    (match,) = games.schedule_matches(Match.Kind.CHALLENGE, [planned])
     Challenge.objects.create(match=match, ladder=ladder, by=by)
     return match
 

@@ -30,7 +30,7 @@ from ladder.ratings.models import Pairing, Season
 from ladder.tournaments import organising, services as tournaments
 from ladder.tournaments.models import Tournament
 from tests.factories import make_bot, upload
-from tests.games.factories import TERMS, game, worker
+from tests.games.factories import TERMS, game, schedule_match, worker
 from tests.tournaments.factories import begun, play_scheduled, tick, tournament
 
 pytestmark = [
@@ -170,7 +170,7 @@ def test_dead_and_voided_games(api: Person) -> None:
 def test_games_of_a_comparison_concern_their_owner_only() -> None:
     one = make_bot("one")
     last = upload(one.bot, b"a second version")
-    match = games.schedule_match(Match.Kind.COMPARISON, TERMS, [one, last])
+    match = schedule_match(Match.Kind.COMPARISON, TERMS, [one, last])
     after = read()[-1].number
     play(match.games.get().pk, worker())
     (finished,) = read(after)
@@ -236,7 +236,7 @@ def test_events_add_few_statements_to_a_game() -> None:
 
 def rated_game(season: Season, seated: Sequence[Submission]) -> int:
     terms = games.MatchTerms(TERMS.ruleset, {}, TERMS.limits, ladder=season.ladder.slug)
-    match = games.schedule_match(Match.Kind.LADDER, terms, seated)
+    match = schedule_match(Match.Kind.LADDER, terms, seated)
     Pairing.objects.create(season=season, match=match)
     return match.games.get().pk
 
@@ -368,7 +368,7 @@ def test_a_deleted_account_is_erased_from_events(api: Person) -> None:
     ana = anas.bot.owner
     assert ana is not None
     play(
-        games.schedule_match(Match.Kind.CHALLENGE, TERMS, [anas, bens]).games.get().pk,
+        schedule_match(Match.Kind.CHALLENGE, TERMS, [anas, bens]).games.get().pk,
         worker(),
     )
     before = read()

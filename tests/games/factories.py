@@ -9,7 +9,7 @@ from django.utils import timezone
 from ladder.bots.models import Bot, Submission
 from ladder.games import services
 from ladder.games.models import Game, Match, Worker
-from ladder.games.services import MatchTerms
+from ladder.games.services import MatchTerms, PlannedMatch
 from ladder.games.worker import registry
 
 LIMITS = {
@@ -62,9 +62,18 @@ def newest(of: Bot) -> Submission:
     return of.submissions.order_by("-number")[0]
 
 
+def schedule_match(
+    kind: Match.Kind, terms: MatchTerms, seats: Sequence[Submission], **options: object
+) -> Match:
+    """Schedule one match, with the options of `services.schedule_matches`."""
+    planned = [PlannedMatch(terms, seats)]
+    (scheduled,) = services.schedule_matches(kind, planned, **options)  # type: ignore[arg-type]
+    return scheduled
+
+
 def match(players: Sequence[Bot], **options: object) -> Match:
     seats = [newest(player) for player in players]
-    return services.schedule_match(Match.Kind.CHALLENGE, TERMS, seats, **options)  # type: ignore[arg-type]
+    return schedule_match(Match.Kind.CHALLENGE, TERMS, seats, **options)
 
 
 def game(seats: int = 2) -> Game:

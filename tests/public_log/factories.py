@@ -15,6 +15,7 @@ from ladder.public_log.keys import load_key
 from ladder.public_log.models import LogHead
 from ladder.public_log.sequencer import sequence
 from tests.games import factories
+from tests.games.factories import schedule_match
 from torres.tlog.leaves import LeafKind
 
 _moments = count(1e9)
@@ -36,7 +37,7 @@ def planned(seats: int = 2, **terms: Any) -> Match:
     """Plan a ladder match between new bots."""
     first = Game.objects.count()
     bots = [factories.bot(f"bot-{first}-{seat}") for seat in range(seats)]
-    return services.schedule_match(
+    return schedule_match(
         Match.Kind.LADDER,
         services.MatchTerms("yucata", {}, factories.LIMITS, **terms),
         [factories.newest(bot) for bot in bots],

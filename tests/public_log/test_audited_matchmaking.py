@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from ladder.bots.facts import record_upload
 from ladder.bots.models import Bot
-from ladder.games import attempts, services
+from ladder.games import attempts
 from ladder.games.models import Game, Match, Seat
 from ladder.games.services import MatchTerms
 from ladder.moderation import bots as moderation
@@ -21,6 +21,7 @@ from ladder.ratings import matchmaking, operations, rater, selectors, voids
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Ladder, Pairing
 from tests.games import factories as games
+from tests.games.factories import schedule_match
 from tests.public_log.audited import AuditedLadder, audit_at_once
 from torres.auditing import pairings
 from torres.auditing.findings import Check
@@ -207,7 +208,7 @@ def test_a_match_that_no_matchmaker_made_is_found(
     row = ladder.season.ladder
     terms = MatchTerms(row.ruleset, row.switches, row.limits, ladder=row.slug)
     with transaction.atomic():
-        match = services.schedule_match(Match.Kind.LADDER, terms, seats)
+        match = schedule_match(Match.Kind.LADDER, terms, seats)
         Pairing.objects.create(season=ladder.season, match=match)
     ladder.play(match)
     play_on(ladder, MatchmakingSession(), 1)

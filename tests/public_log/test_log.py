@@ -28,6 +28,7 @@ from ladder.public_log.head_file import HeadFile
 from ladder.public_log.keys import load_key
 from ladder.public_log.models import DeckBatch, LogHead, LogLeaf, LogTile
 from tests.games import factories as games
+from tests.games.factories import schedule_match
 from tests.public_log.factories import (
     advance,
     flat,
@@ -324,7 +325,7 @@ def test_failures_cancellations_and_voids_are_logged() -> None:
 
 def test_comparisons_are_not_logged() -> None:
     bots = games.bots(2)
-    match = services.schedule_match(
+    match = schedule_match(
         Match.Kind.COMPARISON, games.TERMS, [games.newest(bot) for bot in bots]
     )
     assert match.seed

@@ -7,13 +7,13 @@ from django.test.utils import CaptureQueriesContext
 
 from ladder.bots.models import Bot, Submission
 from ladder.events.models import Fact
-from ladder.games import services as games
 from ladder.games.models import Attempt, Game, Match, Seat
 from ladder.ratings import rater
 from ladder.ratings.ladders import ensure_default_ladder
 from ladder.ratings.matchmaking import MatchmakingSession
 from ladder.ratings.models import Entry, Pairing, Rating, Season
 from tests.games import factories
+from tests.games.factories import schedule_match
 from tests.ratings.factories import finish
 
 BOTS = 10_000
@@ -51,7 +51,7 @@ def rate_many(season: Season) -> list[Submission]:
 def test_a_game_writes_four_of_ten_thousand_ratings():
     season = ensure_default_ladder().seasons.get()
     seats = rate_many(season)[:4]
-    match = games.schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
+    match = schedule_match(Match.Kind.LADDER, factories.TERMS, seats)
     Pairing.objects.create(season=season, match=match)
     finish(match.games.get(), [1, 2, 3, 4])
 

@@ -16,12 +16,12 @@ from ladder.extras.spot_checks import selectors, services, work
 from ladder.extras.spot_checks.models import SpotCheck, SpotCheckVerdict
 from ladder.games import visibility
 from ladder.games.models import Attempt, Game, Match, Worker
-from ladder.games.services import schedule_match
 from ladder.games.worker import registry
 from ladder.games.worker.play import AttemptEnd, RunningGames, play
 from ladder.health import signs
 from tests.factories import upload
 from tests.games import factories
+from tests.games.factories import schedule_match
 from torres.runner.sandbox import SandboxUnavailable
 
 ELSEWHERE = "elsewhere:/data"
