@@ -235,9 +235,14 @@ def waiting() -> Counter[str]:
     return Counter(dict(scheduled.values_list("needs").annotate(n=Count("pk"))))
 
 
-def usual_game() -> UsualGame | None:
-    """Return the means of the latest games; None if no game has finished."""
+def usual_game(seats: int | None = None) -> UsualGame | None:
+    """Return the means of the latest games, or of those with this number of seats.
+
+    None if no game has finished.
+    """
     latest = Game.objects.filter(finished_at__isnull=False, started_at__isnull=False)
+    if seats is not None:
+        latest = latest.filter(match__seats=seats)
     rows = latest.order_by("-finished_at").values_list(
         "started_at", "finished_at", "match__seats"
     )[:MEASURED_GAMES]

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Avg, F, Sum
+from django.db.models import Sum
 from django.utils.translation import gettext as _, ngettext
 
 from ladder.common.stored_texts import translated
 from ladder.games import selectors as games
-from ladder.games.models import Attempt
 from ladder.tournaments.document import TournamentDocument
 from ladder.tournaments.models import Tournament
 from ladder.tournaments.services import MIN_ENTRANTS
@@ -17,7 +16,6 @@ from torres.formats.forecast import forecast
 
 SUPPOSED_ENTRANTS = 8
 SUPPOSED_GAME_S = 30.0
-MEASURED_GAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +129,9 @@ def _preview(
     slots = games.live_players().aggregate(slots=Sum("slots"))["slots"] or 0
     if not slots:
         found.append("No worker runs now, so one game at a time is supposed.")
-    game_s = _mean_game_s(min(config.seats, count))
-    if game_s is None:
-        game_s = SUPPOSED_GAME_S
+    usual = games.usual_game(min(config.seats, count))
+    game_s = SUPPOSED_GAME_S if usual is None else usual.slot_s
+    if usual is None:
         found.append(f"No game was played yet, so {game_s:g} s a game are supposed.")
     least_turns, most_turns = size.turns(slots or 1)
     return TournamentPreview(
@@ -152,13 +150,3 @@ def _preview(
         most_s=round(most_turns * game_s, 1),
         notes=tuple(found),
     )
-
-
-def _mean_game_s(seats: int) -> float | None:
-    """Return the mean duration of the latest games with these seats, or None."""
-    latest = Attempt.objects.filter(
-        outcome=Attempt.Outcome.FINISHED, game__match__seats=seats
-    ).order_by("-pk")[:MEASURED_GAMES]
-    mean = Attempt.objects.filter(pk__in=list(latest.values_list("pk", flat=True)))
-    duration = mean.aggregate(mean=Avg(F("ended_at") - F("started_at")))["mean"]
-    return None if duration is None else float(duration.total_seconds())
