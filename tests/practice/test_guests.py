@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import Browser, expect
 
+from engine.position_text import MAX_CHARS
 from ladder.accounts import tokens
 from ladder.common.retention import RetentionRule
 from ladder.dispatch import retention
@@ -155,7 +156,9 @@ def test_all_guests_together_have_a_quota(settings) -> None:
     said = client.get(full.url).content.decode()
     assert guests.FULL in said
     assert '<input type="hidden" name="start" value="a=b&amp;c">' in said
-    assert client.post("/play/guest/").url == "/play/?refused=guests-full"
+    for start in ("", "a" * (MAX_CHARS + 1)):
+        refused = client.post("/play/guest/", {"start": start})
+        assert refused.url == "/play/?refused=guests-full"
     factories.begin(factories.make_house())  # by a user, who has a quota of her own
     guests.close(first.pk, PracticeStatus.ABANDONED)
     caches["pages"].clear()

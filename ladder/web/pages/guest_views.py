@@ -15,6 +15,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
+from engine.position_text import MAX_CHARS
 from ladder.common import rate_limits
 from ladder.extras.practice import guests, selectors
 from ladder.extras.practice.selectors import Guest
@@ -81,8 +82,12 @@ class GuestGameAction(View):
 
 
 def _back(start: str) -> HttpResponse:
-    """Lead a guest for whom there is no room to the page that says so."""
-    query = {REFUSED: FULL} | ({"start": start} if start else {})
+    """Lead a guest for whom there is no room to the page that says so.
+
+    A position whose text is too long is left out, because it would be refused there.
+    """
+    is_kept = 0 < len(start) <= MAX_CHARS
+    query = {REFUSED: FULL} | ({"start": start} if is_kept else {})
     return redirect(f"{reverse('play')}?{urlencode(query)}")
 
 
