@@ -155,7 +155,7 @@ def test_a_bot_that_ignores_the_end_is_killed(sandbox: Sandbox) -> None:
     game = contest(bot, sandbox)
 
     assert game.fault is None
-    assert bot._exit is not None
+    assert bot.exit is not None
 
 
 def test_kill_may_be_called_twice_and_before_the_start(sandbox: Sandbox) -> None:
