@@ -161,7 +161,7 @@ def parse_switch(text: str) -> tuple[str, object]:
 
 
 def rotated(seats: int, by: int) -> tuple[int, ...]:
-    """Return for each seat the index of its bot, after so many rotations."""
+    """Return for each seat the index of its bot, after ``by`` rotations."""
     return tuple((seat + by) % seats for seat in range(seats))
 
 

@@ -1,4 +1,4 @@
-"""What several commands print: tables, and progress bars."""
+"""Tables and progress bars, as several commands print them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any

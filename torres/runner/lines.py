@@ -28,7 +28,7 @@ def take_line(received: bytearray, max_bytes: int) -> bytes | None:
 
 
 class BotOutput:
-    """What a bot has written: the begun line, the end of stderr, and how much in all.
+    """The line that a bot has begun, the end of its stderr, and how much it wrote.
 
     ``log`` gets all of stderr, up to its limit.
     """
