@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from engine.faults import Fault
 from engine.moves import Decision
+from torres.checking.findings import Finding, fault
 from torres.common.text_encoding import UTF_8_MARK, foreign_encoding
 from torres.runner.protocol import SHOWN_STDERR_BYTES
 from torres.runner.verdict import Verdict
@@ -420,3 +421,9 @@ def _is_text(text: str) -> bool:
 def find_cause(evidence: FaultEvidence) -> Cause:
     """Return the first row that fits. The table covers every fault."""
     return next(row for row in CAUSES if row.matches(evidence))
+
+
+def known_fault(code: str, evidence: str) -> Finding:
+    """Return the finding of the row with this code, which was seen in another way."""
+    row = next(row for row in CAUSES if row.code == code)
+    return fault(code, row.cause, row.cure, evidence)

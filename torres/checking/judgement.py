@@ -7,7 +7,7 @@ its cause: a bot that plays with two seats and crashes with three assumes two se
 from collections.abc import Sequence
 from dataclasses import replace
 
-from torres.checking.causes import LOG_LESS, FaultEvidence, find_cause
+from torres.checking.causes import LOG_LESS, FaultEvidence, find_cause, known_fault
 from torres.checking.findings import Finding, Severity, fault, warning
 from torres.checking.games import CheckedGame
 from torres.runner.sandbox.api import KILL_SIGNAL
@@ -129,23 +129,13 @@ def _limit_findings(games: Sequence[CheckedGame]) -> list[Finding]:
     memory = max((max(game.seen.memory, default=0) for game in games), default=0)
     if memory > limits.memory_mb * MIB and all(game.passed for game in games):
         findings.append(
-            fault(
-                "memory",
-                "It uses more memory than it may have.",
-                "Keep less: the limit is `memory_mb` in hello, and files in /tmp count,"
-                " too.",
-                f"{memory // MIB} MiB of {limits.memory_mb} MiB",
-            )
+            known_fault("memory", f"{memory // MIB} MiB of {limits.memory_mb} MiB")
         )
     threads = max(game.seen.threads for game in games)
     if threads > limits.pids:
         findings.append(
-            fault(
-                "too-many-processes",
-                "It starts more processes and threads than it may have.",
-                "Start fewer: the limit `pids` in hello counts processes and threads"
-                " together.",
-                f"{threads} threads; the limit is {limits.pids}",
+            known_fault(
+                "too-many-processes", f"{threads} threads; the limit is {limits.pids}"
             )
         )
     return findings

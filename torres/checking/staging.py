@@ -9,7 +9,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from torres.checking.findings import Finding, fault
+from torres.checking.causes import known_fault
+from torres.checking.findings import Finding
 from torres.runner.languages import is_ignored, locate, suffixes
 from torres.runner.sandbox.api import Program
 from torres.upload.archive import unpack
@@ -83,9 +84,4 @@ def written_files(before: Snapshot, folder: Path) -> Finding | None:
     )
     if not changed:
         return None
-    return fault(
-        "writes-folder",
-        "It writes to its own folder, which is read-only on the ladder.",
-        "Write to /tmp, which is empty in each game, or do not write at all.",
-        ", ".join(changed[:5]),
-    )
+    return known_fault("writes-folder", ", ".join(changed[:5]))
