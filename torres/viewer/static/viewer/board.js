@@ -103,6 +103,15 @@ class Picture {
     return found;
   }
 
+  drawPiece(piece, className = "") {
+    const [x, y] = this.foot(piece);
+    const kind = piece.seat < 0 ? "king" : `knight seat${piece.seat}`;
+    const figure = draw(this.svg, "g", { class: `${kind}${className}`, transform: `translate(${x},${y})` });
+    draw(figure, "path", { d: BODY });
+    draw(figure, "path", { d: piece.seat < 0 ? CROWN : HEADS[piece.seat] });
+    if (!className) this.figures.set(piece.key, figure);
+  }
+
   // The points that a castle gives are written on it in the frame of its scoring.
   lights() {
     return this.frame.ends_phase ? this.frame.castles : [];
@@ -136,7 +145,7 @@ class IsometricPicture extends Picture {
         if (piece) this.drawPiece(piece);
       }
     }
-    for (const piece of pieces.values()) if (this.isHidden(piece)) this.drawGhost(piece);
+    for (const piece of pieces.values()) if (this.isHidden(piece)) this.drawPiece(piece, " ghost");
     for (const castle of this.lights()) this.drawPoints(castle);
   }
 
@@ -180,15 +189,6 @@ class IsometricPicture extends Picture {
     return iso(column + 0.5, row + 0.5, this.height(column, row));
   }
 
-  drawPiece(piece, layer = this.svg, className = "") {
-    const [x, y] = this.foot(piece);
-    const kind = piece.seat < 0 ? "king" : `knight seat${piece.seat}`;
-    const figure = draw(layer, "g", { class: `${kind}${className}`, transform: `translate(${x},${y})` });
-    draw(figure, "path", { d: BODY });
-    draw(figure, "path", { d: piece.seat < 0 ? CROWN : HEADS[piece.seat] });
-    if (!className) this.figures.set(piece.key, figure);
-  }
-
   // A higher tower in front hides a piece: its outline is drawn on top of everything.
   isHidden({ column, row }) {
     const own = this.height(column, row);
@@ -200,10 +200,6 @@ class IsometricPicture extends Picture {
       if (hides(step - 1, -1, (step - 1) * 2 * TILE.y + TILE.y)) return true;
     }
     return false;
-  }
-
-  drawGhost(piece) {
-    this.drawPiece(piece, this.svg, " ghost");
   }
 
   drawPoints({ spaces, seats }) {
@@ -219,7 +215,7 @@ class TopPicture extends Picture {
 
   foot({ column, row }) {
     const { x, y } = this.corner(column, row);
-    return [x + CELL / 2, y + CELL / 2];
+    return [x + CELL / 2 - 3, y + CELL / 2 + 17];
   }
 
   draw() {
@@ -266,15 +262,6 @@ class TopPicture extends Picture {
     for (const [across, along, x1, y1, x2, y2] of sides) {
       if (!this.height(column + across, row + along)) draw(group, "line", { class: "wall", x1, y1, x2, y2 });
     }
-  }
-
-  drawPiece(piece) {
-    const { x, y } = this.corner(piece.column, piece.row);
-    const kind = piece.seat < 0 ? "king" : `knight seat${piece.seat}`;
-    const figure = draw(this.svg, "g", { class: kind, transform: `translate(${x + CELL / 2 - 3},${y + CELL / 2 + 17})` });
-    draw(figure, "path", { d: BODY });
-    draw(figure, "path", { d: piece.seat < 0 ? CROWN : HEADS[piece.seat] });
-    this.figures.set(piece.key, figure);
   }
 }
 
