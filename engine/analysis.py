@@ -54,7 +54,8 @@ class Outlook(NamedTuple):
     A lead is the final score minus that of the best rival. A chance is the probability
     to win, after the scores of each game were blurred (`BLUR`). A seat that has
     forfeited wins nothing. Both have standard errors from game to game. `by_game` has
-    the chances of each game: games with the same seed and number are comparable.
+    the chances of each game, and `leads_by_game` its leads: games with the same seed
+    and number are comparable.
     """
 
     games: int
@@ -62,7 +63,32 @@ class Outlook(NamedTuple):
     lead_errors: tuple[float, ...]
     chances: tuple[float, ...]
     chance_errors: tuple[float, ...]
-    by_game: tuple[tuple[float, ...], ...] = ()
+    by_game: Sequence[Sequence[float]] = ()
+    leads_by_game: Sequence[Sequence[float]] = ()
+
+    @classmethod
+    def of(
+        cls, leads: Sequence[Sequence[float]], chances: Sequence[Sequence[float]]
+    ) -> "Outlook":
+        """Return the means of games, each with the leads and the chances by seat."""
+        by_seat = list(zip(*leads, strict=True))
+        wins = list(zip(*chances, strict=True))
+        return cls(
+            len(leads),
+            tuple(map(_mean, by_seat)),
+            tuple(map(_standard_error, by_seat)),
+            tuple(map(_mean, wins)),
+            tuple(map(_standard_error, wins)),
+            chances,
+            leads,
+        )
+
+    def with_more(self, other: "Outlook") -> "Outlook":
+        """Return the outlook of the games of both, which are other ones."""
+        return self.of(
+            [*self.leads_by_game, *other.leads_by_game],
+            [*self.by_game, *other.by_game],
+        )
 
     def change_error(self, before: "Outlook", seat: int) -> float:
         """Return the standard error of the change of a chance since another outlook.
@@ -92,15 +118,17 @@ class Policy:
         games: int,
         seed: str,
         forfeited: Sequence[int] = (),
+        first: int = 0,
     ) -> Outlook:
         """Return the mean of some games, each from a position that `start` makes.
 
-        `start` gets the random numbers of the game. Seats that have forfeited give
-        their prescribed answers.
+        `start` gets the random numbers of the game, which follow from the seed and the
+        number of the game. The first game has the number `first`. Seats that have
+        forfeited give their prescribed answers.
         """
         leads: list[list[int]] = []
         chances: list[list[float]] = []
-        for number in range(games):
+        for number in range(first, first + games):
             rng = Random(f"{seed} {number}")  # noqa: S311 -- no secret
             position = start(rng)
             blur = BLUR * math.sqrt(self._rounds_left(position))
@@ -108,16 +136,7 @@ class Policy:
             scores = list(over.track.scores[: over.seats])
             leads.append(_leads(scores, forfeited))
             chances.append(_chances(scores, blur, forfeited))
-        by_seat = list(zip(*leads, strict=True))
-        wins = list(zip(*chances, strict=True))
-        return Outlook(
-            games,
-            tuple(map(_mean, by_seat)),
-            tuple(map(_standard_error, by_seat)),
-            tuple(map(_mean, wins)),
-            tuple(map(_standard_error, wins)),
-            tuple(map(tuple, chances)),
-        )
+        return Outlook.of(leads, chances)
 
     def _rounds_left(self, position: Position) -> int:
         """Return the rounds to play, with the present one; at least one."""

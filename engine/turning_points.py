@@ -7,6 +7,7 @@ are the turning points. All figures are computed the same again for the same rep
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, NotRequired, TypedDict
@@ -35,13 +36,19 @@ MAX_TURNING_POINTS = 5
 TURN_WIDTH = 2
 """The beam of the policy that compares turns. It finds good turns that one of a single
 position misses, and takes less than twice its time."""
-CLOSER = 3
-"""The outlooks around the largest swings get this many times the games."""
-ROUNDS = 2
-"""Swings that were large by chance get smaller, and others are then the largest."""
-COMPARED_SWINGS = 2
-COMPARED_LOSSES = 3
-"""More losses than gains are looked at closely: a story names the worst turn."""
+CLOSER_WIDTH = 4
+"""The beam of the policy that looks closer at losses. The narrow one misses chances."""
+CLOSER = 2
+"""A closer look at a turn adds this many times the games before it and after it."""
+LOOKS = 20
+"""The closer looks at turns that a game gets, at most, times its seats: with more seats
+there are more turns, and each look takes longer."""
+LOOKS_AT_A_TURN = 4
+SURE_LOOKS = 2
+"""The worst turn gets at least as many, because the largest of several losses is
+partly large by chance."""
+NARROW_ERROR = 0.05
+"""The standard error that a loss has because the beam is narrow (decision 283)."""
 CLEAR = 2.0
 """A swing is clear if it exceeds this many standard errors."""
 MIN_SWING = 0.1
@@ -135,24 +142,17 @@ def analyse(document: object, games: int = GAMES) -> GameAnalysis:
     starts, game = _turn_starts(document)
     if not game.over:
         raise EngineError("the game is not over; only a finished game can be analysed")
-    policy = Policy(game.rules, TURN_WIDTH)
-    course = [_outlook(policy, start, games) for start in starts]
-    course.append(_result(game))
-    swings = _swings(starts, course, game.ply)
-    done = {len(starts)}  # the result
-    for _ in range(ROUNDS):
-        for index in _near_the_largest(swings) - done:
-            course[index] = _outlook(policy, starts[index], CLOSER * games)
-            done.add(index)
-        swings = _swings(starts, course, game.ply)
+    course = _Course(starts, game, games)
+    course.look_closer()
+    swings = course.swings()
     points = turning_points(swings)
     losses = [index for index in points if swings[index]["chance"] < 0]
-    better = [_better(policy, starts[i], course[i + 1], games) for i in sorted(losses)]
+    better = [_better(course, index, games) for index in sorted(losses)]
     return {
         "format": FORMAT,
         "games": games,
         "width": TURN_WIDTH,
-        "turns": _turns(starts, course, game),
+        "turns": _turns(starts, course.outlooks(), game),
         "swings": swings,
         "turning_points": points,
         "better": [turn for turn in better if turn is not None],
@@ -194,19 +194,116 @@ def _turn_starts(document: object) -> tuple[list[_TurnStart], TorresGame]:
     return starts, game
 
 
-def _outlook(policy: Policy, start: _TurnStart, games: int) -> Outlook:
+class _Course:
+    """The outlooks of a game, before each turn and at the end.
+
+    The narrow policy evaluates all positions, and the wide one those beside the largest
+    losses. The swing of a turn is the difference of two outlooks of the same policy.
+    """
+
+    def __init__(
+        self, starts: Sequence[_TurnStart], game: TorresGame, games: int
+    ) -> None:
+        self.starts = starts
+        self._games = games
+        self._seats = game.rules.seats
+        self.narrow = Policy(game.rules, TURN_WIDTH)
+        self.wide = Policy(game.rules, CLOSER_WIDTH)
+        self._ends = [*(start.ply for start in starts[1:]), game.ply]
+        self._looks = Counter[int]()
+        self._closer = {len(starts): _result(game)}
+        self._first = [_outlook(self.narrow, start, games) for start in starts]
+        self._first.append(self._closer[len(starts)])
+
+    def look_closer(self) -> None:
+        """Look closer at the turns that may be the worst, until one of them is it.
+
+        Each time these are the turn with the largest loss, and the one whose loss may
+        be the largest with the most probability. This is the rule LUCB (Kalyanakrishnan
+        et al., PAC Subset Selection in Stochastic Multi-armed Bandits, 2012).
+        """
+        while self.starts and self._looks.total() < LOOKS // self._seats:
+            turns = [i for i in self._unsure() if self._looks[i] < LOOKS_AT_A_TURN]
+            if not turns:
+                break
+            for turn in turns:
+                self._look(turn)
+
+    def _unsure(self) -> list[int]:
+        """Return the turn with the largest loss, and one that may have a larger one."""
+        by_loss = sorted(
+            range(len(self.starts)), key=lambda turn: self._swing(turn)["chance"]
+        )
+        worst = by_loss[0]
+        rival = min(by_loss[1:], key=self._least, default=worst)
+        if self._least(rival) < self._most(worst):
+            return [worst, rival]
+        return [worst] if self._looks[worst] < SURE_LOOKS else []
+
+    def _look(self, turn: int) -> None:
+        """Add games of the wide policy before and after a turn."""
+        self._looks[turn] += 1
+        games = self._looks[turn] * CLOSER * self._games
+        for index in (turn, turn + 1):
+            known = self._closer.get(index)
+            first = known.games if known else 0
+            if index == len(self.starts) or first >= games:
+                continue
+            more = _outlook(self.wide, self.starts[index], games - first, first)
+            self._closer[index] = known.with_more(more) if known else more
+
+    def _least(self, turn: int) -> float:
+        """Return how bad the swing of a turn may be, within its standard error."""
+        return self._swing(turn)["chance"] - self._error(turn)
+
+    def _most(self, turn: int) -> float:
+        return self._swing(turn)["chance"] + self._error(turn)
+
+    def _error(self, turn: int) -> float:
+        error = self._swing(turn)["error"]
+        return error if self._is_closer(turn) else math.hypot(error, NARROW_ERROR)
+
+    def _is_closer(self, turn: int) -> bool:
+        return turn in self._closer and turn + 1 in self._closer
+
+    def outlooks(self) -> list[Outlook]:
+        """Return the outlook before each turn, and the result."""
+        return [self._closer.get(i, first) for i, first in enumerate(self._first)]
+
+    def swings(self) -> list[Swing]:
+        """Return the swing of each turn."""
+        return [self._swing(turn) for turn in range(len(self.starts))]
+
+    def _swing(self, turn: int) -> Swing:
+        before, after = self._first[turn : turn + 2]
+        if self._is_closer(turn):
+            before, after = self._closer[turn], self._closer[turn + 1]
+        start = self.starts[turn]
+        return {
+            "ply": start.ply,
+            "end": self._ends[turn],
+            "seat": start.seat,
+            "lead": round(after.leads[start.seat] - before.leads[start.seat], 2),
+            "chance": round(after.chances[start.seat] - before.chances[start.seat], 3),
+            "error": round(after.change_error(before, start.seat), 3),
+        }
+
+    def after(self, turn: int) -> tuple[Policy, Outlook]:
+        """Return the outlook after a turn, and the policy that it is of."""
+        if turn + 1 in self._closer:
+            return self.wide, self._closer[turn + 1]
+        return self.narrow, self._first[turn + 1]
+
+
+def _outlook(policy: Policy, start: _TurnStart, games: int, first: int = 0) -> Outlook:
     """Return the outlook before a turn, with the same random numbers at each turn."""
     return policy.outlook(
-        lambda rng: reshuffled(start.position, rng), games, "turn", start.forfeited
+        lambda rng: reshuffled(start.position, rng),
+        games,
+        "turn",
+        start.forfeited,
+        first,
     )
-
-
-def _near_the_largest(swings: Sequence[Swing]) -> set[int]:
-    """Return the positions that get more games: those beside large swings."""
-    by_size = sorted(range(len(swings)), key=lambda i: -abs(swings[i]["chance"]))
-    by_loss = sorted(range(len(swings)), key=lambda i: swings[i]["chance"])
-    largest = {*by_size[:COMPARED_SWINGS], *by_loss[:COMPARED_LOSSES]}
-    return largest | {index + 1 for index in largest}
 
 
 def _turns(
@@ -234,10 +331,9 @@ def _turns(
     ]
 
 
-def _better(
-    policy: Policy, start: _TurnStart, after: Outlook, games: int
-) -> BetterTurn | None:
-    """Return a turn that is clearly better than the one after which `after` holds."""
+def _better(course: _Course, index: int, games: int) -> BetterTurn | None:
+    """Return a turn that is clearly better than the one that was played."""
+    start, (policy, after) = course.starts[index], course.after(index)
     turn = best_alternative(
         policy, start.position, start.ply, start.actions, start.forfeited, games
     )
@@ -261,26 +357,6 @@ def _result(game: TorresGame) -> Outlook:
         tuple((ranks[seat] == 1) / ranks.count(1) for seat in seats),
         (0.0,) * len(seats),
     )
-
-
-def _swings(
-    starts: Sequence[_TurnStart], course: Sequence[Outlook], end: int
-) -> list[Swing]:
-    """Return the swing of each turn. `course` ends with the result, at ply `end`."""
-    ends = [*(start.ply for start in starts[1:]), end]
-    return [
-        {
-            "ply": start.ply,
-            "end": ends[index],
-            "seat": start.seat,
-            "lead": round(after.leads[start.seat] - before.leads[start.seat], 2),
-            "chance": round(after.chances[start.seat] - before.chances[start.seat], 3),
-            "error": round(after.change_error(before, start.seat), 3),
-        }
-        for index, (start, before, after) in enumerate(
-            zip(starts, course[:-1], course[1:], strict=True)
-        )
-    ]
 
 
 def what_if(

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from random import Random
+from statistics import median
 from typing import Any
 
 import pytest
@@ -167,6 +168,27 @@ def test_an_analysis_covers_all_turns_and_ends_with_the_result(seats: int) -> No
     for swing in analysis["swings"]:
         assert -1 <= swing["chance"] <= 1
     assert analyse(replay, GAMES) == analysis
+
+
+def test_more_games_are_the_games_that_follow() -> None:
+    game = in_phase_3()
+    policy = Policy(game.rules)
+    start = partial(reshuffled, game.position)
+
+    few = policy.outlook(start, 3, "more")
+    both = few.with_more(policy.outlook(start, 2, "more", first=3))
+
+    assert both == policy.outlook(start, 5, "more")
+    assert both != policy.outlook(start, 5, "other")
+
+
+@pytest.mark.parametrize("seed", ["a", "d"])
+def test_the_worst_turn_is_known_better_than_others(seed: str) -> None:
+    swings = analyse(random_replay("yucata", 2, seed), 8)["swings"]
+    worst, *others = sorted(swings, key=lambda swing: swing["chance"])
+
+    assert worst["chance"] < -0.3
+    assert worst["error"] < 0.7 * median(swing["error"] for swing in others)
 
 
 def swing(chance: float, error: float) -> Swing:
