@@ -67,14 +67,11 @@ does not contain it."""
 class StrengthFit:
     """The estimate: strengths with their covariance, in logits.
 
-    `ties` is log δ by size of tie, and `prior_sd` the width of the prior that was
-    found. `scale` is the mean of `SCALE_OF_SEATS` over the games.
+    `scale` is the mean of `SCALE_OF_SEATS` over the games.
     """
 
     strengths: Floats
     covariance: Floats
-    ties: dict[int, float]
-    prior_sd: float
     scale: float
 
     def above(self, anchors: Sequence[int]) -> tuple[Floats, Floats]:
@@ -165,13 +162,13 @@ def fit_strengths(
     5. Compute the covariance; see `_covariance`.
     """
     shapes = shapes_of(results, submissions)
-    sizes = results.tie_sizes()
+    sizes = len(results.tie_sizes())
     links = Versions.of(versions, JUMP_SHARE * typical_sd)
     is_first = links.firsts(submissions)
     width = typical_sd
-    at = np.zeros(submissions + len(sizes))
+    at = np.zeros(submissions + sizes)
     for _ in range(MAX_WIDTH_STEPS):
-        precision = _precision(submissions, len(sizes), width, links)
+        precision = _precision(submissions, sizes, width, links)
         peak = peak_from(shapes, at, precision)
         at = peak.at
         last = width
@@ -180,15 +177,13 @@ def fit_strengths(
             break
     if versions:
         links = _known_jumps(links, peak, TWEAK_SHARE * typical_sd)
-        precision = _precision(submissions, len(sizes), last, links)
+        precision = _precision(submissions, sizes, last, links)
         peak = peak_from(shapes, at, precision)
     covariance = _covariance(shapes, peak, is_first, last)
     np.add.at(covariance, (links.newer, links.newer), links.doubt)
     return StrengthFit(
         peak.means[:submissions],
         covariance[:submissions, :submissions],
-        dict(zip(sizes, peak.means[submissions:].tolist(), strict=True)),
-        last,
         _scale(results),
     )
 
