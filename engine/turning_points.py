@@ -40,7 +40,7 @@ CLOSER_WIDTH = 4
 """The beam of the policy that looks closer at losses. The narrow one misses chances."""
 CLOSER = 2
 """A closer look at a turn adds this many times the games before it and after it."""
-LOOKS = 20
+LOOKS = 16
 """The closer looks at turns that a game gets, at most, times its seats: with more seats
 there are more turns, and each look takes longer."""
 LOOKS_AT_A_TURN = 4
