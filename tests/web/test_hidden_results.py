@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F
 from django.test import Client
 from django.urls import URLResolver, get_resolver
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_django import Settings
 
 from ladder.accounts import scopes, tokens
@@ -37,6 +37,7 @@ from tests.games.factories import bot
 from tests.tournaments.factories import tick, tournament
 from tests.web import sitemap
 from tests.web.test_watching import begin
+from torres.common.pause import pause
 
 SIZE = sitemap.SMALL | {"bots": 16, "games": 40}
 """Tournaments have four entrants, so some have a second round."""
@@ -391,3 +392,36 @@ def test_the_viewer_goes_on_to_the_result(page: Page) -> None:
     page.locator("#on").click()
     expect(page.locator("#moment")).to_contain_text(re.compile("wins|share"))
     expect(page.locator("#count")).to_have_text(f"{last} of {last}")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_viewer_keeps_an_address_that_somebody_asked_for(page: Page) -> None:
+    """Its positions come late; meanwhile the viewer wrote an earlier ply over it."""
+
+    def answer_late(route: Route) -> None:
+        pause(1.0)
+        route.continue_()
+
+    show = factories.everything()
+    page.goto("/games/")
+    page.get_by_role("button", name="Hide results").click()
+    page.goto(f"/games/{show.game.pk}/")
+    page.locator("#on").click()
+    expect(page.locator("#at")).to_have_value("1")
+    page.route(re.compile("after="), answer_late)
+    page.evaluate(
+        """async () => {
+          for (let step = 0; step < 3; step += 1) {
+            document.getElementById("on").click();
+            await new Promise((done) => setTimeout(done, 10));
+          }
+          location.hash = "#ply=100";
+          window.seen = new Set();
+          setInterval(() => window.seen.add(location.hash), 5);
+        }"""
+    )
+
+    expect(page.locator("#at")).to_have_value("100")
+    assert page.evaluate("[...window.seen]") == ["#ply=100"]

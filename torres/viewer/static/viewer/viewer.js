@@ -36,6 +36,7 @@ let { players, frames, attempt } = read("frames") ?? (await (await fetch(viewer.
 let at = -1;  // the index of the frame that is shown
 let timer = 0;
 let linkTimer = 0;
+let linked = location.hash;  // the part of the address that names the ply
 let linkedAt = -LINK_INTERVAL_MS;  // when the ply was put into the address
 let ended = !live && !hides;
 let ahead = hides ? frames.splice(1) : [];  // positions that the reader has not reached
@@ -195,16 +196,19 @@ async function takeNext() {
   return Boolean(next);
 }
 
-// Put the ply into the address. A browser ignores many changes within a few seconds.
+// Put the ply into the address. A browser ignores many changes within a few seconds. An
+// address that somebody has asked for meanwhile stays: `hashchange` shows its ply.
 function linkSoon() {
   clearTimeout(linkTimer);
+  if (location.hash !== linked) return;
   const wait = linkedAt + LINK_INTERVAL_MS - performance.now();
   if (wait > 0) {
     linkTimer = setTimeout(linkSoon, wait);
     return;
   }
   linkedAt = performance.now();
-  history.replaceState(null, "", `#ply=${at}`);
+  linked = `#ply=${at}`;
+  history.replaceState(null, "", linked);
 }
 
 function showLegal() {
@@ -319,8 +323,10 @@ function linkedPly(address) {
   return found ? Number(found[1]) : null;
 }
 
-// The event names the address that was asked for; linkSoon may have replaced it since.
+// The event names the address that was asked for, whatever has replaced it since.
 window.addEventListener("hashchange", (event) => {
+  clearTimeout(linkTimer);
+  linked = location.hash;
   const ply = linkedPly(event.newURL);
   if (ply !== null && ply !== at) { stop(); go(ply); }
 });
