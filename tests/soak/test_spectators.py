@@ -1,7 +1,7 @@
 """Ten people play by hand and 300 watch, 300 watch TV, or 1,000 guests come at once.
 
 They come beside four busy slots. Of those who watch, half follow the board of the home
-page, the others all events. Torres TV also asks for its page again every 20 s.
+page, the others all events. Torres TV also asks for its page again every 30 s.
 
 Windows with and without these people alternate in one run of the service, so that both
 kinds see the same ladder. A game counts if it was played within one window. Its time is

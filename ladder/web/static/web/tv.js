@@ -5,7 +5,7 @@ import { LiveBoard } from "./live-board.js";
 import { element, Players, resultOf } from "./viewer/players.js";
 import { gettext as _ } from "./viewer/texts.js";
 
-const RENEW_MS = 20_000;
+const RENEW_MS = 30_000;
 
 class Television extends LiveBoard {
   draw() {
