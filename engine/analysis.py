@@ -84,7 +84,7 @@ class Outlook(NamedTuple):
         )
 
     def with_more(self, other: "Outlook") -> "Outlook":
-        """Return the outlook of the games of both, which are other ones."""
+        """Return the outlook of the games of both. No game may be in both."""
         return self.of(
             [*self.leads_by_game, *other.leads_by_game],
             [*self.by_game, *other.by_game],

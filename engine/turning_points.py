@@ -289,7 +289,7 @@ class _Course:
         }
 
     def after(self, turn: int) -> tuple[Policy, Outlook]:
-        """Return the outlook after a turn, and the policy that it is of."""
+        """Return the policy that evaluated the end of a turn, and its outlook."""
         if turn + 1 in self._closer:
             return self.wide, self._closer[turn + 1]
         return self.narrow, self._first[turn + 1]

@@ -220,9 +220,9 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(
     settings, path: str
 ) -> None:
     settings.TORRES_UPLOAD_BYTES = 10
-    nobody = Credentials("", "")
+    anonymous = Credentials("", "")
 
-    refusal = check_body(path, 70_000, chunked=False, credentials=nobody)
+    refusal = check_body(path, 70_000, chunked=False, credentials=anonymous)
 
     assert refusal is not None
     assert (refusal.status, refusal.code) == (413, "body-too-large")

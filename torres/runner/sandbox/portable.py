@@ -55,5 +55,5 @@ class PortableSandbox(UnconfinedSandbox):
         return bot
 
     def _python_path(self) -> Path:
-        """Return the folder of the project: Windows makes no links for everybody."""
+        """Return the folder of the project. Not every user of Windows makes links."""
         return engine_folder().parent

@@ -13,7 +13,7 @@ from ladder.web.server.streams.request import Topic
 
 POLL_INTERVAL_S = 0.75
 # A live board shows each action for STEP_MS of live-board.js, and many people watch it.
-# So its streams get what is new only each third time.
+# So its streams get new frames at every third look only.
 LIVE_TURNS = 3
 # The last position of the featured game stays for a moment.
 NEXT_GAME_S = 3.0
