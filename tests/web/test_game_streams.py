@@ -105,6 +105,25 @@ def test_a_game_that_becomes_hidden_is_shown_no_longer(served: str) -> None:
     assert httpx.get(address, timeout=60).status_code == HTTPStatus.NOT_FOUND
 
 
+def test_a_game_that_the_engine_cannot_play_is_gone(served: str) -> None:
+    """It stops no stream of other games."""
+    show = factories.everything()
+    game, claim = begin(show.waiting, moves=5)
+    other, _ = begin(factories.make_match(show.anas, show.bens, finished=0), moves=3)
+    with (
+        stream(f"{served}/games/{other.pk}/stream/") as others,
+        stream(f"{served}/games/{game.pk}/stream/") as messages,
+    ):
+        next(messages)
+        next(others)
+        attempts.store_answers(claim, [AnswerRecord(5, 0, ["fly away"], 1.0)])
+        rest = list(messages)
+        Match.objects.filter(pk=other.match_id).update(embargo=True)
+        last = list(others)
+
+    assert [message.event for message in (*rest, *last)] == ["gone", "gone"]
+
+
 def test_a_game_that_is_over_has_no_stream(served: str) -> None:
     show = factories.everything()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.documents import MoveEntry
+from engine.errors import EngineError
 from ladder.games import visibility
 from ladder.games.models import OPEN, Game, GameStatus
 from ladder.games.worker import engine_adapter
@@ -59,7 +60,8 @@ class WatchedGame:
                 self._finish(game)
             else:
                 self._go_on(game)
-        except LadderError:  # the game waits, or its replay was deleted
+        except (LadderError, EngineError):
+            # The game waits, its replay was deleted, or its rules were other ones.
             return self._gone()
         self.over = is_over
         first = self._difference(known)
