@@ -26,7 +26,7 @@ cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats, int ready) noexce
 cdef class Meter:
     cdef public int[29] row
 
-    cpdef void measure(self, Position position, int seat) noexcept
+    cdef void measure(self, Position position, int seat) noexcept
     @cython.locals(castle=uint64_t, mine=uint64_t, beside=uint64_t, points=int, held=int, heights=int, areas=int, area=int, level=int, number=int)
     cdef void _measure_castles(self, Board board, uint64_t knights) noexcept
     @cython.locals(count=int, levels=int, top=int, climbs=int, space=int, level=int)
@@ -35,7 +35,7 @@ cdef class Meter:
     cdef void _measure_blocks(self, Stock stock, int seat) noexcept
     @cython.locals(held=int, count=int, pile=int)
     cdef void _measure_cards(self, Cards cards, int seat) noexcept
-    cpdef copy_row(self, float[::1] out, int start)
+    cdef copy_row(self, float[::1] out, int start)
 
 
 @cython.final

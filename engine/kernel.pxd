@@ -20,6 +20,8 @@ cdef class Position(LegalMoves):
     cpdef Position copy(self)
     cpdef undo(self)
     cpdef list legal(self)
+    cpdef bint allows(self, long long move)
+    cpdef int outcomes(self, int kind)
     cpdef apply(self, long long move)
     cpdef bint attempt(self, long long move) noexcept
     cpdef int follow(self, list entries, int number, dict moves, read)

@@ -83,11 +83,22 @@ class Position(LegalMoves):
         self.generate()
         return self.moves.listed()
 
+    def allows(self, move: int) -> bool:
+        """True if a move is legal now. `move` may be any number."""
+        return self.is_legal(move)
+
+    def outcomes(self, kind: int) -> int:
+        """Return the number of ways to distribute left-over blocks (rules 27, 28).
+
+        `kind` is END or STOCK. The number is 0 if that kind of move is not legal.
+        """
+        return self.ways(kind)
+
     # Playing
 
     def apply(self, move: int) -> None:
         """Play a move. Raises IllegalAction if it is not legal now."""
-        if not self.allows(move):
+        if not self.is_legal(move):
             raise IllegalAction(move, "this move is not legal now")
         if self.remember:
             self.past.append(self.copy())
@@ -95,7 +106,7 @@ class Position(LegalMoves):
 
     def attempt(self, move: int) -> bool:
         """Play a move if it is legal now, and return True; otherwise return False."""
-        if not self.allows(move):
+        if not self.is_legal(move):
             return False
         self.perform(move)
         return True
@@ -145,7 +156,7 @@ class Position(LegalMoves):
             if type(action) is not str or turn != self.turn_id or kind == BUY:
                 return False
             move = moves.get(action)
-            if move is None and action == "end" and self.outcomes(END) == 1:
+            if move is None and action == "end" and self.ways(END) == 1:
                 move = END << 16
             elif move is None:
                 move = read(self, action)

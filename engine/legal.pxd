@@ -11,7 +11,7 @@ cdef int ADD_COST, CARD_COUNT
 
 
 cdef class LegalMoves(State):
-    cpdef bint allows(self, long long move) noexcept
+    cdef bint is_legal(self, long long move) noexcept
     cdef bint _allows_pair(self, int kind, int a, int b) noexcept
     cdef bint _allows_single(self, int kind, int a) noexcept
     cdef bint _is_goal_card(self, int kind) noexcept
@@ -20,13 +20,13 @@ cdef class LegalMoves(State):
     cdef bint _may_take(self, int size) noexcept
     cdef bint _may_use(self, int size) noexcept
     cdef bint _may_stay(self) noexcept
-    cpdef int outcomes(self, int kind) noexcept
+    cdef int ways(self, int kind) noexcept
     cdef uint64_t _spaces(self, int kind) noexcept
     cdef bint _has_block(self) noexcept
     cdef uint64_t _piece_spaces(self, int kind) noexcept
     cdef uint64_t _card_spaces(self, int kind) noexcept
     cdef uint64_t _goals(self, int kind, int space) noexcept
-    cpdef void generate(self) noexcept
+    cdef void generate(self) noexcept
     cdef void _list_keeps(self) noexcept
     cdef void _list_turn(self) noexcept
     cdef void _list_card(self, int kind) noexcept

@@ -54,7 +54,7 @@ from engine.state import State
 class LegalMoves(State):
     """A state and its legal moves."""
 
-    def allows(self, move: int) -> bool:
+    def is_legal(self, move: int) -> bool:
         """True if a move is legal now. `move` may be any number."""
         if not 0 < move < (STOCK + 1) << 16:
             return False
@@ -62,7 +62,7 @@ class LegalMoves(State):
         a = (move >> 8) & 0xFF
         b = move & 0xFF
         if kind in (END, STOCK):
-            return (move & 0xFFFF) < self.outcomes(kind)
+            return (move & 0xFFFF) < self.ways(kind)
         if a > STAY or b >= STAY:
             return False
         if kind in (MOVE, UNDER_KNIGHT) or self._is_goal_card(kind):
@@ -128,7 +128,7 @@ class LegalMoves(State):
         """True if the king may be left where he stands (rule 60)."""
         return self.decision == KING_DUE and self.phase > 0
 
-    def outcomes(self, kind: int) -> int:
+    def ways(self, kind: int) -> int:
         """Return the number of ways to distribute left-over blocks (rules 27, 28).
 
         `kind` is END or STOCK. The number is 0 if that kind of move is not legal.
@@ -274,7 +274,7 @@ class LegalMoves(State):
             self.moves.add(kind << 16)
 
     def _emit_outcomes(self, kind: int) -> None:
-        for number in range(self.outcomes(kind)):
+        for number in range(self.ways(kind)):
             self.moves.add(kind << 16 | number)
 
     def _emit_spaces(self, kind: int) -> None:

@@ -268,7 +268,7 @@ class Observer(Meter):
             raise _too_short("masks", games * _ACTIONS)
         for row, position in enumerate(positions):
             action = actions[row]
-            if not 0 <= action < _ACTIONS or not position.allows(_MOVES[action]):
+            if not 0 <= action < _ACTIONS or not position.is_legal(_MOVES[action]):
                 return row
         for row, position in enumerate(positions):
             # Only the marks are written again: a mask is much longer than their list.

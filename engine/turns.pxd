@@ -2,7 +2,7 @@ cimport cython
 from libc.stdint cimport uint64_t
 
 from engine.board cimport MoveList
-from engine.evaluation cimport Evaluator
+from engine.evaluation cimport Evaluator, key_of
 from engine.kernel cimport Position
 
 cdef int END, TURN

@@ -1,6 +1,7 @@
 """The compiled kernel plays like the plain source and is never older."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -66,3 +67,35 @@ def test_a_compiled_file_is_not_older_than_its_source(module: str) -> None:
 
     for source in (folder / f"{module}.py", folder / f"{module}.pxd"):
         assert source.stat().st_mtime <= compiled.stat().st_mtime, "run make install"
+
+
+def declarations(module: str) -> str:
+    return (ROOT / "engine" / f"{module}.pxd").read_text()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_methods_that_a_subclass_may_replace_are_not_called_through_python(
+    module: str,
+) -> None:
+    classes = re.findall(
+        r"^(.*\n)cdef class .*\n((?: .*\n|\n)*)", declarations(module), re.MULTILINE
+    )
+
+    for before, methods in classes:
+        assert before == "@cython.final\n" or "cpdef" not in methods
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_of_compiled_modules_are_imported_as_c(module: str) -> None:
+    source = (ROOT / "engine" / f"{module}.py").read_text()
+    imports = re.findall(r"^from engine\.(\w+) import (.*)", source, re.MULTILINE)
+
+    for other, names in imports:
+        if other not in MODULES:
+            continue
+        theirs = re.findall(r"^cpdef .*?(\w+)\(", declarations(other), re.MULTILINE)
+        ours = re.findall(
+            rf"^from engine.{other} cimport (.*)", declarations(module), re.MULTILINE
+        )
+        for name in set(re.findall(r"\w+", names)) & set(theirs):
+            assert name in re.findall(r"\w+", "".join(ours))
