@@ -2,10 +2,12 @@
 
 import threading
 import warnings
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -146,3 +148,16 @@ def test_wrong_arguments_are_refused(make) -> None:
         make(["house:nobody"])
     with pytest.raises(RuntimeError, match="call `reset` first"):
         make().action_masks()
+
+
+def test_gymnasium_makes_the_environment_by_its_name() -> None:
+    name = "torres.learning.against:Torres-v0"
+    with closing(gymnasium.make(name, opponents=["house:random"])) as env:
+        _, info = env.reset(seed=1)
+
+        assert isinstance(env.unwrapped, TorresAgainst)
+        assert info["seat"] in (0, 1)
+    with closing(gymnasium.make_vec(name, num_envs=2)) as several:
+        observations, _ = several.reset(seed=1)
+
+        assert observations.shape[0] == several.num_envs == 2

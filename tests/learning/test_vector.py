@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine import kernel
 from engine.errors import BadSwitch, IllegalAction
 from engine.moves import OVER
 from engine.observation import ACTION_COUNT, ACTIONS, OBSERVATION_SIZE
@@ -78,6 +79,7 @@ PLAYED = """
 import hashlib
 import numpy as np
 import engine
+from engine import kernel
 from torres.learning.vector import TorresGames
 games = TorresGames(4)
 step = games.reset(seed=5)
@@ -176,3 +178,49 @@ def test_the_arrays_have_the_documented_shapes() -> None:
     assert step.rewards.shape == (3, 4)
     with pytest.raises(BadSwitch):
         TorresGames(2, "chess")
+
+
+def test_copies_go_on_alone_from_the_same_games() -> None:
+    games = TorresGames(2, switches={"max_buys": 1})
+    step = games.reset(seed=2)
+    for _ in range(30):
+        step = games.step(choose(step, np.random.default_rng(1)))
+    before = step.observations.copy()
+    ids = step.legal[step.starts[1] : step.starts[2]]
+    branches = games.copy([1] * len(ids))
+
+    assert np.array_equal(branches.observe().observations, before[[1] * len(ids)])
+    after = branches.step(ids)
+    assert branches.rules == games.rules
+    assert len({row.tobytes() for row in after.observations}) > 1
+    assert np.array_equal(games.observe().observations, before)
+    for row in (0, len(ids) - 1):
+        alone = games.copy([1])
+        played = alone.step(ids[[row]])
+        assert np.array_equal(played.observations[0], after.observations[row])
+        assert np.array_equal(played.masks[0], after.masks[row])
+    with pytest.raises(IndexError):
+        games.copy([2])
+
+
+def test_games_go_on_from_positions_that_a_bot_has_guessed() -> None:
+    rules = engine.resolve("yucata", 3)
+    position = kernel.start(rules, engine.derive(rules, "1"))
+    games = TorresGames([position, position], "yucata", 3, reward="margin")
+    step = games.observe()
+
+    assert step.seats.tolist() == [position.seat] * 2
+    games.step(step.legal[step.starts[:-1]])
+    assert position.legal()[0] == ACTIONS[step.legal[0]]
+    with pytest.raises(ValueError, match="has not 2 seats"):
+        TorresGames([position], "yucata", 2)
+    position.playout(1)
+    with pytest.raises(ValueError, match="a position is over"):
+        TorresGames([position], "yucata", 3)
+    with pytest.raises(ValueError, match="games is 0"):
+        TorresGames([])
+
+
+def test_a_wrong_switch_is_refused() -> None:
+    with pytest.raises(BadSwitch, match="colour"):
+        TorresGames(1, switches={"colour": 1})

@@ -4,6 +4,8 @@
 
     env = TorresAgainst(["house:greedy"])
 
+or `gymnasium.make("torres.learning.against:Torres-v0")`.
+
 It needs the extra `env`. The opponents are programs, as on the ladder: the referee of
 the server asks them, with the usual clocks. docs/environments.md has an example.
 """
@@ -13,6 +15,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import Env, spaces
 
@@ -231,3 +234,6 @@ class TorresAgainst(Env[Numbers, Any]):
             info |= {"scores": game.result["scores"], "ranks": game.result["ranks"]}
             info["forfeited"] = list(game.forfeited)
         return info
+
+
+gymnasium.register("Torres-v0", entry_point=f"{__name__}:{TorresAgainst.__name__}")

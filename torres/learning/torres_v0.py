@@ -8,6 +8,7 @@ It needs the extra `env`: `pip install 'torres-ladder[env]'`. docs/environments.
 explains observations, action ids and rewards.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,15 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
 
     - `ruleset`: the name of one of the ten rulesets.
     - `seats`: 2 to 4.
+    - `switches`: switches of the rules with other values than those of the ruleset.
     - `reward`: "rank" or "margin" (`rewards_of`), given at the end of the game.
     - `max_cycles`: the number of actions after which a game is cut off, without a
       reward; None for no limit.
     - `render_mode`: "ansi" (a string), "rgb_array" (height × width × 3), "svg" (a
       string), "human" (the board is printed after each action) or None.
 
-    Raises BadSwitch for an unknown ruleset or number of seats, and ValueError for
-    another wrong argument.
+    Raises BadSwitch for an unknown ruleset, switch or number of seats, and ValueError
+    for another wrong argument.
     """
 
     metadata = {
@@ -56,12 +58,13 @@ class TorresEnvironment(AECEnv[str, Observation, int]):
         ruleset: str = DEFAULT,
         seats: int = 2,
         *,
+        switches: Mapping[str, object] | None = None,
         reward: Reward = "rank",
         max_cycles: int | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        self.rules = resolve(ruleset, seats)
+        self.rules = resolve(ruleset, seats, switches)
         self.reward: Reward = check_reward(reward)
         self.max_cycles = max_cycles
         self.render_mode = check_mode(render_mode)

@@ -4,13 +4,15 @@ All observations, masks and rewards are numpy arrays with one row for each game.
 docs/environments.md has an example.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from engine import derive, kernel, resolve
 from engine.editions import DEFAULT
 from engine.errors import IllegalAction
+from engine.moves import OVER
 from engine.observation import (
     ACTION_COUNT,
     MAX_LEGAL,
@@ -53,32 +55,60 @@ class GamesStep(NamedTuple):
 class TorresGames:
     """Several games of one ruleset that are played at the same time.
 
-    Raises BadSwitch for an unknown ruleset or number of seats, and ValueError for
-    another wrong argument.
+    `games` is their number, or the positions from which they go on. `switches` are
+    switches of the rules with other values than those of the ruleset.
+
+    Raises BadSwitch for an unknown ruleset, switch or number of seats, and ValueError
+    for another wrong argument, such as a game that is over.
     """
 
     def __init__(
         self,
-        games: int,
+        games: int | list[kernel.Position] | tuple[kernel.Position, ...],
         ruleset: str = DEFAULT,
         seats: int = 2,
         *,
+        switches: Mapping[str, object] | None = None,
         reward: Reward = "rank",
     ) -> None:
-        if games not in range(1, MAX_GAMES + 1):
-            raise ValueError(f"games is {games!r}; use a number from 1 to {MAX_GAMES}")
-        self.rules = resolve(ruleset, seats)
+        count = len(games) if isinstance(games, list | tuple) else games
+        if count not in range(1, MAX_GAMES + 1):
+            raise ValueError(f"games is {count!r}; use a number from 1 to {MAX_GAMES}")
+        self.rules = resolve(ruleset, seats, switches)
         self.reward: Reward = check_reward(reward)
-        self.observations = np.zeros((games, OBSERVATION_SIZE), np.float32)
-        self.masks = np.zeros((games, ACTION_COUNT), np.int8)
-        self.seats = np.zeros(games, np.intc)
+        self.observations = np.zeros((count, OBSERVATION_SIZE), np.float32)
+        self.masks = np.zeros((count, ACTION_COUNT), np.int8)
+        self.seats = np.zeros(count, np.intc)
         # The mask of a game is set back with its list, which so has to be our own.
-        self._legal = np.empty(games * MAX_LEGAL, np.int16)
-        self._starts = np.zeros(games + 1, np.intc)
-        self._finished = np.zeros(games, np.int8)
+        self._legal = np.empty(count * MAX_LEGAL, np.int16)
+        self._starts = np.zeros(count + 1, np.intc)
+        self._finished = np.zeros(count, np.int8)
         self._observer = Observer()
         self._seeds = np.random.default_rng()
-        self._positions = [self._new_game() for _ in range(games)]
+        if isinstance(games, list | tuple):
+            self._positions = [self._going_on(position) for position in games]
+        else:
+            self._positions = [self._new_game() for _ in range(games)]
+
+    def copy(self, numbers: Iterable[int] | None = None) -> Self:
+        """Return other games that go on from these, as they are now.
+
+        `numbers` chooses games, each as often as it occurs; without it all are copied.
+        The hidden cards are the same. Raises IndexError for a number without a game.
+        """
+        chosen = range(len(self._positions)) if numbers is None else numbers
+        return type(self)(
+            [self._positions[number] for number in chosen],
+            self.rules.ruleset,
+            self.rules.seats,
+            switches=self.rules.switches(),
+            reward=self.reward,
+        )
+
+    def _going_on(self, position: kernel.Position) -> kernel.Position:
+        if position.decision == OVER or position.seats != self.rules.seats:
+            raise ValueError(f"a position is over, or has not {self.rules.seats} seats")
+        return position.copy()
 
     def _new_game(self) -> kernel.Position:
         seed = str(self._seeds.integers(2**63))
@@ -90,6 +120,10 @@ class TorresGames:
             self._seeds = np.random.default_rng(seed)
         self._positions = [self._new_game() for _ in self._positions]
         self.masks.fill(0)
+        return self.observe()
+
+    def observe(self) -> GamesStep:
+        """Return what `step` would return if nothing had been played."""
         self._finished.fill(0)
         return self._observed()
 
