@@ -18,6 +18,7 @@ cdef class Position(LegalMoves):
     cdef public list past
 
     cpdef Position copy(self)
+    cpdef void assign(self, Position other) noexcept
     cpdef undo(self)
     cpdef list legal(self)
     cpdef bint allows(self, long long move)

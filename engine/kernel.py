@@ -74,6 +74,10 @@ class Position(LegalMoves):
         other.assign(self)
         return other
 
+    def assign(self, other: "Position") -> None:
+        """Become a copy of another position without making a new object."""
+        self.become(other)
+
     def undo(self) -> None:
         """Take the last `apply` back. `remember` must have been set before it."""
         self.assign(self.past.pop())

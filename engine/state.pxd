@@ -21,4 +21,4 @@ cdef class State:
     cdef public int[3] rounds
     cdef public int[192] phase_card
 
-    cdef void assign(self, State other) noexcept
+    cdef void become(self, State other) noexcept

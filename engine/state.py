@@ -56,7 +56,7 @@ class State:
             self.rounds = [0] * PHASES
             self.phase_card = [0] * (PHASES * MAX_STACKS)
 
-    def assign(self, other: "State") -> None:  # noqa: PLR0915 - one line a field
+    def become(self, other: "State") -> None:  # noqa: PLR0915 - one line a field
         """Become a copy of another state."""
         self.board.assign(other.board)
         self.track.assign(other.track)

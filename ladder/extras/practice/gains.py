@@ -26,9 +26,10 @@ def gains(game: TorresGame) -> list[ActionGain]:
     """Return the gain of each action in `game.legal()`, for the seat that decides."""
     if game.over:
         return []
+    after = Position()
     result = []
     for move in game.position.legal():
-        after = game.position.copy()
+        after.assign(game.position)
         if move >> 16 not in _UNKNOWN:
             after.perform(move)
         result.append(gain(game.position, after))
