@@ -1,10 +1,11 @@
 """Measure whether stories name the worst turn of a game, and a turn that is better.
 
-`python -m tests.bench stories [GAMES]` plays games between house bots of different
+`python -m tests.bench stories [GAMES [FIRST]]` plays games between house bots of different
 strength: GAMES at each of four tables of two seats, and half as many at a table of
 three and one of four. The analysis of each game is compared with an independent one:
 other random numbers, a beam of four positions instead of two, and more games.
-30 games of two seats take 20 minutes of a core.
+30 games of two seats take 20 minutes of a core. FIRST is the number of the game with
+which the evaluation begins, after an earlier run that did not end.
 """
 
 import json
@@ -187,6 +188,7 @@ def _is_clearly_smaller(one: Drop, other: Drop) -> bool:
 def report(arguments: list[str]) -> None:
     """Play the games and print all figures."""
     each = int(arguments[0]) if arguments else 6
+    first = int(arguments[1]) if len(arguments) > 1 else 0
     measured: list[StoryFigures] = []
     with TemporaryDirectory() as name, ProcessPoolExecutor(os.cpu_count()) as pool:
         folders = [(bots, Path(name) / "-".join(bots)) for bots in TABLES]
@@ -195,7 +197,7 @@ def report(arguments: list[str]) -> None:
             for bots, folder in folders
             for path in play(bots, each if len(bots) == 2 else each // 2, folder)
         ]
-        for one in pool.map(figures, paths):
+        for one in pool.map(figures, paths[first:]):
             measured.append(one)
             print(one, file=sys.stderr, flush=True)
     for seats in (2, 3, 4):
