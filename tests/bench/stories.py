@@ -1,11 +1,11 @@
 """Measure whether stories name the worst turn of a game, and a turn that is better.
 
-`python -m tests.bench stories [GAMES [FIRST]]` plays games between house bots of different
-strength: GAMES at each of four tables of two seats, and half as many at a table of
-three and one of four. The analysis of each game is compared with an independent one:
-other random numbers, a beam of four positions instead of two, and more games.
-30 games of two seats take 20 minutes of a core. FIRST is the number of the game with
-which the evaluation begins, after an earlier run that did not end.
+`python -m tests.bench stories [GAMES [FIRST]]` plays games between house bots of
+different strength: GAMES at each of four tables of two seats, and half as many at a
+table of three and one of four. The analysis of each game is compared with an
+independent one: other random numbers, a beam of four positions instead of two, and more
+games. 30 games of two seats take 20 minutes of a core. FIRST is the number of the game
+with which the evaluation begins, after an earlier run that did not end.
 """
 
 import json
