@@ -63,14 +63,15 @@ class StoryFigures(NamedTuple):
     """One story: its cost, and what the independent evaluation says.
 
     `named` and `largest` are the drops of the turn that the story names, and of the
-    worst one. `gains` tells by how much the better turns are better.
+    worst one. `gains` tells by how much the better turns are better. A story that names
+    no turn is not evaluated.
     """
 
     seats: int
     cpu_s: float
     is_largest: bool
     named: Drop | None
-    largest: Drop
+    largest: Drop | None
     gains: list[float]
 
 
@@ -95,6 +96,8 @@ def figures(path: Path) -> StoryFigures:
     cpu_s = time.process_time() - began
     losses = [story["swings"][index] for index in story["turning_points"]]
     named = next((swing["ply"] for swing in losses if swing["chance"] < 0), None)
+    if named is None:
+        return StoryFigures(replay["seats"], cpu_s, False, None, None, [])
     judge = GameJudge(replay)
     drops = judge.largest_drops(named)
     worst = max(drops, key=lambda ply: drops[ply].chance)
@@ -102,7 +105,7 @@ def figures(path: Path) -> StoryFigures:
         seats=replay["seats"],
         cpu_s=cpu_s,
         is_largest=named == worst,
-        named=None if named is None else drops[named],
+        named=drops[named],
         largest=drops[worst],
         gains=[judge.gain(turn) for turn in story["better"]],
     )
@@ -126,7 +129,7 @@ class GameJudge:
         game = play_again(replay, watch)
         self._starts[game.ply] = game.position.copy()
 
-    def largest_drops(self, named: int | None) -> dict[int, Drop]:
+    def largest_drops(self, named: int) -> dict[int, Drop]:
         """Return the drops of the turns that cost most, and of the named one, by ply.
 
         Fewer and fewer turns get more and more games. The named one gets them all.
@@ -136,7 +139,7 @@ class GameJudge:
             if games == ROUNDS[-1][1] and _worst_is_clear(drops):
                 break
             worst = sorted(drops, key=lambda ply: -drops[ply].chance)[:count]
-            chosen = {*worst, *(() if named is None else (named,))}
+            chosen = {*worst, named}
             drops = {ply: self._drop(self._policy, ply, games) for ply in chosen}
         return drops
 
@@ -211,7 +214,9 @@ def _lines(part: Sequence[StoryFigures]) -> Iterator[str]:
     named = [one for one in part if one.named is not None]
     right = sum(one.is_largest for one in named)
     near = sum(
-        not _is_clearly_smaller(one.named, one.largest) for one in named if one.named
+        not _is_clearly_smaller(one.named, one.largest)
+        for one in named
+        if one.named and one.largest
     )
     gains = [gain for one in part for gain in one.gains]
     costs = sorted(one.cpu_s for one in part)
