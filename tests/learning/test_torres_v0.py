@@ -200,4 +200,4 @@ def test_the_examples_of_the_page_run_in_their_order(
     for example in EXAMPLES:
         exec(example, names)
 
-    assert len(EXAMPLES) == 9
+    assert len(EXAMPLES) == 11

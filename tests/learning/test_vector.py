@@ -212,11 +212,12 @@ def test_games_go_on_from_positions_that_a_bot_has_guessed() -> None:
     assert step.seats.tolist() == [position.seat] * 2
     games.step(step.legal[step.starts[:-1]])
     assert position.legal()[0] == ACTIONS[step.legal[0]]
-    with pytest.raises(ValueError, match="has not 2 seats"):
+    with pytest.raises(ValueError, match="use positions of 2 seats"):
         TorresGames([position], "yucata", 2)
     position.playout(1)
-    with pytest.raises(ValueError, match="a position is over"):
-        TorresGames([position], "yucata", 3)
+    for wrong in (position, None, "a position", 1):
+        with pytest.raises(ValueError, match="of 3 seats that are not over"):
+            TorresGames([wrong], "yucata", 3)
     with pytest.raises(ValueError, match="games is 0"):
         TorresGames([])
 

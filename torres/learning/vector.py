@@ -83,6 +83,8 @@ class TorresGames:
         self._legal = np.empty(count * MAX_LEGAL, np.int16)
         self._starts = np.zeros(count + 1, np.intc)
         self._finished = np.zeros(count, np.int8)
+        self.ended: dict[int, kernel.Position] = {}
+        """The last positions of the games that have just ended, by their numbers."""
         self._observer = Observer()
         self._seeds = np.random.default_rng()
         if isinstance(games, list | tuple):
@@ -106,8 +108,10 @@ class TorresGames:
         )
 
     def _going_on(self, position: kernel.Position) -> kernel.Position:
-        if position.decision == OVER or position.seats != self.rules.seats:
-            raise ValueError(f"a position is over, or has not {self.rules.seats} seats")
+        seats = self.rules.seats
+        is_position = isinstance(position, kernel.Position)
+        if not is_position or position.decision == OVER or position.seats != seats:
+            raise ValueError(f"use positions of {seats} seats that are not over")
         return position.copy()
 
     def _new_game(self) -> kernel.Position:
@@ -156,8 +160,10 @@ class TorresGames:
 
     def _observed(self) -> GamesStep:
         rewards = np.zeros((len(self._positions), self.rules.seats), np.float32)
-        for number in np.flatnonzero(self._finished):
-            rewards[number] = rewards_of(self._positions[number], self.reward)
+        finished = np.flatnonzero(self._finished).tolist()
+        self.ended = {number: self._positions[number] for number in finished}
+        for number, position in self.ended.items():
+            rewards[number] = rewards_of(position, self.reward)
             self._positions[number] = self._new_game()
         self._observer.observe_all(
             self._positions,
