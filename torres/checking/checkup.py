@@ -5,9 +5,11 @@ so that a bot that passes at home passes on the ladder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
-from engine.referee import ServiceFault
+from engine.faults import Fault
+from engine.referee import Move, ServiceFault
 from torres.checking.forms import GameForm
 from torres.checking.games import CheckedGame, GameSettings, play_form, seat_for
 
@@ -23,14 +25,15 @@ Mapper = Callable[
 def stages(forms: Sequence[GameForm]) -> list[list[Task]]:
     """Return stages: one game, the rest of its ruleset, the games of other rulesets.
 
-    The seat of the bot differs from game to game.
+    The seat of the bot differs from game to game. A game that is slower than the first
+    one is played beside those of other rulesets.
     """
     if not forms:
         return []
-    ruleset = forms[0].ruleset
+    kind = forms[0].ruleset, forms[0].is_quick
     tasks = [(form, seat_for(form, number)) for number, form in enumerate(forms)]
-    same = [task for task in tasks[1:] if task[0].ruleset == ruleset]
-    others = [task for task in tasks if task[0].ruleset != ruleset]
+    same = [task for task in tasks[1:] if (task[0].ruleset, task[0].is_quick) == kind]
+    others = [task for task in tasks[1:] if task not in same]
     return [stage for stage in (tasks[:1], same, others) if stage]
 
 
@@ -48,11 +51,46 @@ def play_stages(
 
 
 def play_at_home(settings: GameSettings, seed: str, task: Task) -> CheckedGame:
-    """Play one game; play it again if this machine failed.
+    """Play one game; play it again if this machine failed, or a quick clock ran out.
 
     A clock that may be the machine's fault counts as the bot's at the second time, as
     on the ladder. Raises ServiceFault after MAX_ATTEMPTS.
     """
+    form, seat = task
+    game = _played(settings, seed, task)
+    is_late = game.forfeit is not None and game.forfeit.reason == Fault.TIMEOUT
+    if form.is_quick and is_late:
+        return _played(settings, seed, (replace(form, is_quick=False), seat))
+    return game
+
+
+def repeats(settings: GameSettings, seed: str, game: CheckedGame) -> bool:
+    """True if the bot answers the same when a game of `play_at_home` is played again.
+
+    The second game ends with the first other answer.
+    """
+    expected = iter(game.answers)
+
+    def compare(move: Move) -> None:
+        nonlocal expected
+        if move.index == 0:  # perhaps for another time, because this machine failed
+            expected = iter(game.answers)
+        is_answer = move.seat == game.seat and move.answer is not None
+        if is_answer and move.actions != next(expected, None):
+            raise _OtherAnswer
+
+    try:
+        play_at_home(replace(settings, watch=compare), seed, (game.form, game.seat))
+    except _OtherAnswer:
+        return False
+    return next(expected, None) is None
+
+
+class _OtherAnswer(Exception):
+    """The bot answered something else than in the game before."""
+
+
+def _played(settings: GameSettings, seed: str, task: Task) -> CheckedGame:
     form, seat = task
     game_seed = f"{seed}/{form.name}"
     attempt = partial(play_form, form=form, seed=game_seed, seat=seat)

@@ -1,7 +1,7 @@
 """The games in which a bot is tried: rulesets, numbers of seats, limits."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from engine.editions import DEFAULT, PRESETS
 from engine.rulesets import MAX_SEATS, MIN_SEATS, Rules, resolve
@@ -18,6 +18,20 @@ class GameForm:
     seats: int
     limits: Limits = field(default_factory=Limits)
     switches: Mapping[str, object] = field(default_factory=dict)
+    is_quick: bool = False
+    """True if the bot has a part of the clock only."""
+
+    @property
+    def game_limits(self) -> Limits:
+        """The limits of the bot in the game.
+
+        A quick game leaves a twentieth of the time of a turn, and a fifth of the bank,
+        so that a bot that is no faster with less time still has enough.
+        """
+        if not self.is_quick:
+            return self.limits
+        move_ms, bank_ms = self.limits.move_ms // 20, self.limits.bank_ms // 5
+        return replace(self.limits, move_ms=move_ms, bank_ms=bank_ms)
 
     @property
     def rules(self) -> Rules:
@@ -54,3 +68,14 @@ def every_form(
     """Return a form for each ruleset with each number of seats."""
     tables = list(sizes)
     return [GameForm(ruleset, n, limits) for ruleset in rulesets for n in tables]
+
+
+def all_but_one_quick(forms: Sequence[GameForm]) -> list[GameForm]:
+    """Return the forms, of which one keeps the whole clock: the largest of the first.
+
+    A bot that thinks as long as it may would need minutes for all. The game with the
+    most seats of the first ruleset has the fewest turns of the bot.
+    """
+    same = [form for form in forms if form.ruleset == forms[0].ruleset]
+    whole = max(same, key=lambda form: form.seats)
+    return [form if form is whole else replace(form, is_quick=True) for form in forms]

@@ -179,7 +179,7 @@ def play_form(
         BotProcess(
             settings.program,
             settings.sandbox,
-            form.limits,
+            form.game_limits,
             log=settings.log,
             strict_clock=settings.strict_clock,
         )
@@ -196,7 +196,7 @@ def play_form(
         TorresGame(rules, derive(rules, seed)),
         players,
         seed=seed,
-        limits=form.limits.as_dict(),
+        limits=form.game_limits.as_dict(),
         watch=settings.watch,
     )
     own = [forfeit for forfeit in record.forfeits if forfeit.seat == seat]

@@ -7,6 +7,7 @@ its cause: a bot that plays with two seats and crashes with three assumes two se
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.faults import Fault
 from torres.checking.causes import LOG_LESS, FaultEvidence, find_cause, known_fault
 from torres.checking.findings import Finding, Severity, fault, warning
 from torres.checking.games import CheckedGame
@@ -18,6 +19,13 @@ _GROWTH_BYTES = 16 * MIB  # in the second half of a game
 _MIN_SAMPLES = 6
 _STDERR_BYTES = 1 * MIB
 _MAX_EVIDENCE_CHARS = 600
+
+NOT_REPEATABLE = warning(
+    "not-repeatable",
+    "With the same seed it played two different games.",
+    "Take all randomness from `seed` in hello; a search that stops by the clock"
+    " differs, too, and then this is no mistake.",
+)
 
 
 def judge(games: Sequence[CheckedGame]) -> list[Finding]:
@@ -39,8 +47,24 @@ def fault_findings(games: Sequence[CheckedGame]) -> list[Finding]:
             found.setdefault(finding.code, []).append(game)
     passed = [game for game in games if game.passed]
     return [
-        _compared(explained[code], failed, passed) for code, failed in found.items()
+        _compared(explained[code], failed, _comparable(failed, passed))
+        for code, failed in found.items()
     ]
+
+
+def _comparable(
+    failed: Sequence[CheckedGame], passed: Sequence[CheckedGame]
+) -> Sequence[CheckedGame]:
+    """Return the passed games that may show what the failed ones have in common.
+
+    A bot that thinks longer needs more memory, for example. So games with the whole
+    clock are not compared with quick ones, unless the bot was too slow.
+    """
+    for game in failed:
+        is_late = game.forfeit is not None and game.forfeit.reason == Fault.TIMEOUT
+        if game.form.is_quick or is_late:
+            return passed
+    return [game for game in passed if not game.form.is_quick]
 
 
 def explain(game: CheckedGame) -> Finding:
@@ -221,18 +245,6 @@ def _bad_exit(games: Sequence[CheckedGame]) -> Finding | None:
         "ignores-end",
         "It does not exit after the message end, and is killed a second later.",
         "Leave the loop at end, or when stdin ends; threads must not keep it alive.",
-    )
-
-
-def nondeterminism(one: CheckedGame, two: CheckedGame) -> Finding | None:
-    """Compare two games with the same seed."""
-    if one.answers == two.answers:
-        return None
-    return warning(
-        "not-repeatable",
-        "With the same seed it played two different games.",
-        "Take all randomness from `seed` in hello; a search that stops by the clock"
-        " differs, too, and then this is no mistake.",
     )
 
 
