@@ -326,3 +326,12 @@ def test_threads_that_use_a_lazy_module_first_wait_for_its_import(
         ends.set()
 
     assert (first.result(), second.result()) == (1, 1)
+
+
+def test_only_the_processors_of_this_process_count() -> None:
+    one = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])"
+    code = f"{one}; from torres.common.processors import processors as p; print(p())"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+    assert done.stdout == b"1\n"

@@ -87,15 +87,11 @@ def test_many_replays_keep_their_order(
     valid: Path, invalid: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "_WORTH_A_PROCESS", 4)
-    monkeypatch.setattr(replays, "_cores", lambda: 2)
+    monkeypatch.setattr(replays, "processors", lambda: 2)
     result = run(verify, *[valid, invalid] * 30)
 
     words = [line.split(": ")[1] for line in result.stdout.splitlines()]
     assert words == ["valid", "invalid"] * 30
-
-
-def test_the_cores_are_counted() -> None:
-    assert replays._cores() >= 1
 
 
 def test_a_trace_is_json_lines(valid: Path) -> None:

@@ -1,6 +1,5 @@
 """The options that `match`, `compare` and `ladder` share: rules, limits, workers."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +21,7 @@ from torres.cli.play import (
     switch_option,
 )
 from torres.common.json_object import JsonObject
+from torres.common.processors import processors
 from torres.runner.compiler import home_cache, prepared
 from torres.runner.sandbox import LEVELS, Level, open_sandbox, probe
 
@@ -93,9 +93,8 @@ def arena_options(
         )
         if level is None:
             level = probe().level if ladder_url else "none"
-        options = ArenaOptions(
-            rules, level, jobs or processors(), seed, state, fresh, as_json
-        )
+        jobs = jobs or min(MAX_JOBS, processors())
+        options = ArenaOptions(rules, level, jobs, seed, state, fresh, as_json)
         return command(options=options, **others)
 
     for option in reversed(_OPTIONS):
@@ -150,13 +149,6 @@ _OPTIONS = (
     click.option("--fresh", is_flag=True, help="Delete earlier results, begin anew."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
 )
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return min(MAX_JOBS, len(os.sched_getaffinity(0)))
-    return min(MAX_JOBS, os.cpu_count() or 1)
 
 
 def _read_ladder(url: str) -> LocalRules:

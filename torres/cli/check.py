@@ -1,7 +1,6 @@
 """`torres check`: the validation of an upload at home, with causes and cures."""
 
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from torres.checking.judgement import NOT_REPEATABLE, has_faults, judge
 from torres.checking.staging import snapshot, stage, written_files
 from torres.cli.completion import BOT, HOUSE, RULESET, house_bot
 from torres.common.json_object import JsonObject
+from torres.common.processors import processors
 from torres.common.quoting import printable
 from torres.runner.compiler import BuildFailed, home_cache, prepared
 from torres.runner.languages import BY_NAME, EntryNotFound, missing
@@ -38,7 +38,7 @@ from torres.upload.checks import BadArchive, NoEntry
 
 SEED = "check"
 MAX_JOBS = 16
-DEFAULT_JOBS = min(os.cpu_count() or 1, MAX_JOBS)
+DEFAULT_JOBS = min(processors(), MAX_JOBS)
 BEST = "best"
 _PASSED, _FAILED = 0, 1  # the exit codes
 _MIB = 1 << 20

@@ -25,6 +25,7 @@ from torres.cli.replay_files import (
     read,
 )
 from torres.common.lazy_import import lazy_import
+from torres.common.processors import processors
 from torres.common.quoting import printable
 from torres.drawing.board_text import frames, position_page
 
@@ -66,15 +67,8 @@ def _json_line(code: int, name: str, fault: str) -> str:
     return json.dumps({"replay": name, "valid": valid, "fault": fault or None})
 
 
-def _cores() -> int:
-    """Return the number of CPUs that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _check_all(paths: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
-    cores = _cores()
+    cores = processors()
     if cores == 1 or len(paths) < _WORTH_A_PROCESS:
         yield from map(check, paths)
         return
