@@ -137,7 +137,19 @@ def test_a_failure_of_this_machine_is_raised(
         env.reset(seed=1)
 
 
+def test_switches_change_the_rules_of_the_learner_and_of_the_bots(make) -> None:
+    env = make(["house:random"], switches={"max_buys": 0})
+
+    texts, _, info = play(env, 3)
+
+    assert env.rules.max_buys == 0
+    assert info["forfeited"] == []
+    assert not {"buy"} & set(texts)
+
+
 def test_wrong_arguments_are_refused(make) -> None:
+    with pytest.raises(BadSwitch, match="colour"):
+        make(switches={"colour": 1})
     with pytest.raises(BadSwitch):
         make([])
     with pytest.raises(ValueError, match="there is no seat 2 in a game of 2"):

@@ -10,7 +10,7 @@ It needs the extra `env`. The opponents are programs, as on the ladder: the refe
 the server asks them, with the usual clocks. docs/environments.md has an example.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -101,29 +101,31 @@ class TorresAgainst(Env[Numbers, Any]):
     - `opponents`: one to three bots, each a file, a folder or "house:NAME". They sit
       clockwise behind the learner.
     - `ruleset`: the name of one of the ten rulesets.
+    - `switches`: switches of the rules with other values than those of the ruleset.
     - `seat`: the learner's seat, or None for a new random seat in each game.
     - `reward`: "rank" or "margin", given at the end of the game.
     - `level`: the sandbox of the opponents; "none" is for bots that you trust.
     - `render_mode`: one of those of `TorresEnvironment`.
 
-    Raises BadSwitch for an unknown ruleset or a wrong number of opponents, ValueError
-    for another wrong argument, and click.BadParameter for an unknown bot. `reset` and
-    `step` raise ServiceFault if this machine cannot run an opponent.
+    Raises BadSwitch for an unknown ruleset or switch or a wrong number of opponents,
+    ValueError for another wrong argument, and click.BadParameter for an unknown bot.
+    `reset` and `step` raise ServiceFault if this machine cannot run an opponent.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one parameter for each option
         self,
         opponents: Sequence[str] = ("house:greedy",),
         ruleset: str = DEFAULT,
         *,
+        switches: Mapping[str, object] | None = None,
         seat: int | None = None,
         reward: Reward = "rank",
         level: Level = "none",
         render_mode: str | None = None,
     ) -> None:
-        self.rules = resolve(ruleset, len(opponents) + 1)
+        self.rules = resolve(ruleset, len(opponents) + 1, switches)
         if seat is not None and seat not in range(self.rules.seats):
             raise ValueError(f"there is no seat {seat} in a game of {self.rules.seats}")
         self.seat = seat or 0
