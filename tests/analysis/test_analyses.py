@@ -38,7 +38,7 @@ from tests.practice.factories import until
 from torres.common.errors import LadderError, TooMany
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 
 
 @pytest.fixture

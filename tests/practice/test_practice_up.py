@@ -13,7 +13,7 @@ import pytest
 from tests.ops.running import environment, running_service, token_of
 
 pytestmark = [pytest.mark.deep, pytest.mark.sandbox]
-WAIT_S = 120.0
+WAIT_S = 600.0
 
 
 @pytest.fixture
