@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from engine.faults import Fault
 from engine.referee import Move, ServiceFault
 from torres.checking.forms import GameForm
 from torres.checking.games import CheckedGame, GameSettings, play_form, seat_for
@@ -58,8 +57,7 @@ def play_at_home(settings: GameSettings, seed: str, task: Task) -> CheckedGame:
     """
     form, seat = task
     game = _played(settings, seed, task)
-    is_late = game.forfeit is not None and game.forfeit.reason == Fault.TIMEOUT
-    if form.is_quick and is_late:
+    if form.is_quick and game.ran_out_of_time:
         return _played(settings, seed, (replace(form, is_quick=False), seat))
     return game
 

@@ -71,10 +71,11 @@ def every_form(
 
 
 def all_but_one_quick(forms: Sequence[GameForm]) -> list[GameForm]:
-    """Return the forms, of which one keeps the whole clock: the largest of the first.
+    """Return the forms with quick clocks, except for one.
 
-    A bot that thinks as long as it may would need minutes for all. The game with the
-    most seats of the first ruleset has the fewest turns of the bot.
+    A bot that thinks as long as it may would need minutes for all games with the whole
+    clock. Of the first ruleset, the game with the most seats keeps it, because the bot
+    has the fewest turns there.
     """
     same = [form for form in forms if form.ruleset == forms[0].ruleset]
     whole = max(same, key=lambda form: form.seats)

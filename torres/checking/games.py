@@ -131,6 +131,10 @@ class CheckedGame:
         return self.forfeit is None
 
     @property
+    def ran_out_of_time(self) -> bool:
+        return self.forfeit is not None and self.forfeit.reason == Fault.TIMEOUT
+
+    @property
     def answers(self) -> list[list[str]]:
         """The actions of the bot, answer by answer."""
         return [

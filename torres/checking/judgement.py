@@ -7,7 +7,6 @@ its cause: a bot that plays with two seats and crashes with three assumes two se
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.faults import Fault
 from torres.checking.causes import LOG_LESS, FaultEvidence, find_cause, known_fault
 from torres.checking.findings import Finding, Severity, fault, warning
 from torres.checking.games import CheckedGame
@@ -60,10 +59,8 @@ def _comparable(
     A bot that thinks longer needs more memory, for example. So games with the whole
     clock are not compared with quick ones, unless the bot was too slow.
     """
-    for game in failed:
-        is_late = game.forfeit is not None and game.forfeit.reason == Fault.TIMEOUT
-        if game.form.is_quick or is_late:
-            return passed
+    if any(game.form.is_quick or game.ran_out_of_time for game in failed):
+        return passed
     return [game for game in passed if not game.form.is_quick]
 
 

@@ -79,17 +79,18 @@ class TorresVectorEnv(VectorEnv[Array, Array, Array]):
         step = self.games.step(actions)
         infos = _infos(step)
         if self.games.ended:
-            infos |= self._final_observations(acted) | {"_final_obs": step.finished}
+            infos["final_obs"] = self._last_observations(acted)
+            infos["_final_obs"] = step.finished
         rewards = step.rewards[np.arange(self.num_envs), acted]
         truncations = np.zeros(self.num_envs, np.bool_)
         return step.observations.copy(), rewards, step.finished, truncations, infos
 
-    def _final_observations(self, acted: Array) -> dict[str, Array]:
+    def _last_observations(self, acted: Array) -> Array:
         final = np.full(self.num_envs, None, object)
         for number, position in self.games.ended.items():
             final[number] = np.empty(OBSERVATION_SIZE, np.float32)
             self._observer.observe(position, int(acted[number]), final[number], 0)
-        return {"final_obs": final}
+        return final
 
 
 def _infos(step: GamesStep) -> dict[str, Any]:
