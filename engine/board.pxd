@@ -1,7 +1,8 @@
 cimport cython
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, uint64_t
 
 cdef uint64_t _ONE, _ALL, _NOT_ROW_8, _NOT_ROW_1, _DE_BRUIJN
+cdef uint64_t _PAIRS, _FOURS, _BYTES
 cdef uint64_t _COLUMN_A, _ROW_1, _BORDER, _LONG_DIAGONALS
 cdef int _MAX_CASTLES, _PLANES, _MIN_CASTLES, _NONE, _MAX_CACHED_SETS
 cdef uint64_t[64] _BIT, _NEAR, _SLANT
@@ -34,7 +35,7 @@ cdef class Board:
     cdef uint64_t paths_valid
     cdef uint64_t sites
     cdef public uint64_t seams
-    cdef public int[64] height
+    cdef public int16_t[64] height
     cdef public uint64_t[68] at_least
     cdef public uint64_t[32] castle
     cdef uint64_t[32] skirt
@@ -50,6 +51,8 @@ cdef class Board:
     cpdef int area(self, uint64_t castle) noexcept
     @cython.locals(once=uint64_t, twice=uint64_t, low=uint64_t, castle=uint64_t)
     cdef void _find_sites(self) noexcept
+    @cython.locals(blocks=uint64_t, spaces=uint64_t)
+    cpdef uint64_t changed(self, Board before) noexcept
     cpdef uint64_t around(self, uint64_t spaces) noexcept
     cpdef int lowest(self, uint64_t spaces) noexcept
     cpdef uint64_t block(self) noexcept

@@ -23,6 +23,9 @@ _COLUMN_A = 0xFF
 _ROW_1 = 0x0101010101010101
 _BORDER = 0xFF818181818181FF
 _LONG_DIAGONALS = 0x8142241818244281
+_PAIRS = 0x5555555555555555
+_FOURS = 0x3333333333333333
+_BYTES = 0x0F0F0F0F0F0F0F0F
 _DE_BRUIJN = 0x03F79D71B4CB0A89
 _MAX_CASTLES = 32
 _PLANES = 68  # an area is at most 64, and a tower is no higher than its area
@@ -163,7 +166,7 @@ class Board:
         self.pieces = other.pieces
         self.king = other.king
         self.sites_valid = other.sites_valid
-        self.paths_valid = other.paths_valid
+        self.paths_valid = 0  # to find a few again is cheaper than to copy all
         self.sites = other.sites
         self.seams = other.seams
         if not cython.compiled:  # pragma: no branch - C has arrays
@@ -172,14 +175,14 @@ class Board:
             self.castle[:] = other.castle
             self.skirt[:] = other.skirt
             self.knights[:] = other.knights
-            self.paths[:] = other.paths
             return
         for i in range(64):  # pragma: no cover - compiled code
             self.height[i] = other.height[i]
-            self.paths[i] = other.paths[i]
-        for i in range(_PLANES):  # pragma: no cover
-            self.at_least[i] = other.at_least[i]
-        for i in range(_MAX_CASTLES):  # pragma: no cover
+        level = 1  # pragma: no cover
+        while other.at_least[level] | self.at_least[level]:  # pragma: no cover
+            self.at_least[level] = other.at_least[level]
+            level += 1
+        for i in range(other.castles):  # pragma: no cover
             self.castle[i] = other.castle[i]
             self.skirt[i] = other.skirt[i]
         for i in range(4):  # pragma: no cover
@@ -245,11 +248,11 @@ class Board:
         """Return the number of spaces of a set (rule 9)."""
         if not cython.compiled:  # pragma: no branch - C has arrays
             return castle.bit_count()
-        total = 0  # pragma: no cover - compiled code
-        while castle:  # pragma: no cover
-            castle &= castle - 1
-            total += 1
-        return total  # pragma: no cover
+        # Counted in each two bits, in each four, in each byte, and in all bytes.
+        castle -= (castle >> 1) & _PAIRS  # pragma: no cover - compiled code
+        castle = (castle & _FOURS) + ((castle >> 2) & _FOURS)  # pragma: no cover
+        castle = (castle + (castle >> 4)) & _BYTES  # pragma: no cover
+        return ((castle * _ROW_1) & _ALL) >> 56  # pragma: no cover
 
     def _find_sites(self) -> None:
         """Compute where castles may grow, ignoring pieces (rules 10, 11, 44-46).
@@ -270,6 +273,22 @@ class Board:
         self.seams = twice & bare
         self.sites = low | (once & ~twice & bare)
         self.sites_valid = True
+
+    def changed(self, before: "Board") -> int:
+        """Return the spaces on which features of a knight may differ from `before`.
+
+        These are the neighbours of the pieces and blocks that differ, and the castles
+        whose blocks differ.
+        """
+        blocks = 0
+        level = 1
+        while self.at_least[level] | before.at_least[level]:
+            blocks |= self.at_least[level] ^ before.at_least[level]
+            level += 1
+        spaces = near(blocks | (self.pieces ^ before.pieces))
+        if blocks:
+            spaces |= self._whole(blocks) | before._whole(blocks)  # noqa: SLF001
+        return spaces
 
     def around(self, spaces: int) -> int:
         """Return the orthogonal neighbours of a set of spaces (rules 1, 13)."""

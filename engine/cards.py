@@ -48,9 +48,10 @@ class Cards:
             self.discard[:] = other.discard
             self.discards[:] = other.discards
             return
-        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover - compiled code
+        for i in range(other.decks * DECK_SIZE):  # pragma: no cover - compiled code
             self.deck[i] = other.deck[i]
             self.knowers[i] = other.knowers[i]
+        for i in range(MAX_SEATS * DECK_SIZE):  # pragma: no cover
             self.discard[i] = other.discard[i]
         for i in range(MAX_SEATS * CARD_COUNT):  # pragma: no cover
             self.hand[i] = other.hand[i]

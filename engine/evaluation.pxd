@@ -16,18 +16,19 @@ cdef uint64_t _ALL, _FACTOR
 @cython.locals(mixed=uint64_t)
 cdef uint64_t _mix(uint64_t key, uint64_t number) noexcept
 @cython.locals(board=Board, key=uint64_t, level=int, seat=int, turn=int, master=int, ready=int, in_turn=bint)
+cpdef uint64_t key_with(Position position, uint64_t cards) noexcept
 cpdef uint64_t key_of(Position position) noexcept
 @cython.locals(seat=int, i=int)
 cdef uint64_t _mix_stock(uint64_t key, Stock stock, int seats) noexcept
-@cython.locals(seat=int, i=int, card=int, pile=int, word=uint64_t)
-cdef uint64_t _mix_cards(uint64_t key, Cards cards, int seats, int ready) noexcept
+@cython.locals(cards=Cards, key=uint64_t, seat=int, i=int, card=int, pile=int, word=uint64_t)
+cpdef uint64_t cards_key(Position position) noexcept
 
 
 cdef class Meter:
     cdef public int[29] row
 
     cdef void measure(self, Position position, int seat) noexcept
-    @cython.locals(castle=uint64_t, mine=uint64_t, beside=uint64_t, points=int, held=int, heights=int, areas=int, area=int, level=int, number=int)
+    @cython.locals(castle=uint64_t, mine=uint64_t, higher=uint64_t, beside=uint64_t, points=int, held=int, heights=int, areas=int, area=int, level=int, number=int)
     cdef void _measure_castles(self, Board board, uint64_t knights) noexcept
     @cython.locals(count=int, levels=int, top=int, climbs=int, space=int, level=int)
     cdef void _measure_knights(self, Board board, uint64_t knights) noexcept
@@ -41,6 +42,8 @@ cdef class Meter:
 @cython.final
 cdef class Evaluator(Meter):
     cdef double[232] weights
+    cdef int[232] used
+    cdef int[8] uses
     cdef Position child
 
     @cython.locals(rival=double, total=double, rivals=int, other=int)

@@ -78,10 +78,19 @@ def key_of(position: Position) -> int:
     the game, such as the order of the discards, and counters of a decision that is
     over. Positions of different rules have keys that cannot be compared.
     """
+    return key_with(position, cards_key(position))
+
+
+def key_with(position: Position, cards: int) -> int:
+    """Return `key_of` a position whose `cards_key` is known.
+
+    Few moves change cards, and there are many of them.
+    """
     board = position.board
     in_turn = position.decision in (TURN, KEEPING)
     turn = position.turn if in_turn else 0
-    key = _mix(position.decision, position.seat + 1)
+    ready = position.cards.ready if in_turn and not position.played else 0
+    key = _mix(cards, ready << 16 | position.decision << 8 | position.seat)
     key = _mix(key, position.phase << 16 | position.round << 8 | turn)
     master = position.track.master + 1
     key = _mix(key, master << 16 | position.waiting << 8 | position.first)
@@ -95,9 +104,7 @@ def key_of(position: Position) -> int:
         key = _mix(key, board.knights[seat])
         key = _mix(key, position.order[seat] << 8 | position.reserve[seat])
         key = _mix(key, position.track.scores[seat])
-    key = _mix_stock(key, position.stock, position.seats)
-    ready = position.cards.ready if in_turn and not position.played else 0
-    return _mix_cards(key, position.cards, position.seats, ready)
+    return _mix_stock(key, position.stock, position.seats)
 
 
 def _mix_stock(key: int, stock: Stock, seats: int) -> int:
@@ -109,11 +116,13 @@ def _mix_stock(key: int, stock: Stock, seats: int) -> int:
     return key
 
 
-def _mix_cards(key: int, cards: Cards, seats: int, ready: int) -> int:
-    key = _mix(key, ready << 4 | cards.draws)
+def cards_key(position: Position) -> int:
+    """Return a 64-bit number of the cards: those in hands and decks, and drawn ones."""
+    cards = position.cards
+    key = _mix(0, cards.draws)
     for i in range(cards.draws):
         key = _mix(key, cards.drawn[i])
-    for seat in range(seats):
+    for seat in range(position.seats):
         word = 0
         for card in range(CARD_COUNT):
             word = word << 4 | cards.hand[seat * CARD_COUNT + card]
@@ -181,16 +190,17 @@ class Meter:
                 continue
             area = board.area(castle)
             level = board.highest(mine)
+            higher = board.at_least[level + 1]
             points += area * level
             heights += level
             areas += area
             held += 1
             if board.king >= 0 and (castle >> board.king) & 1:
                 self.row[_COURT] = board.area(mine)
-            beside = board.around(mine & board.exactly(level)) & castle & ~board.pieces
-            if beside & board.exactly(level + 1):
+            beside = board.around(mine & board.at_least[level]) & castle & ~board.pieces
+            if beside & higher & ~board.at_least[level + 2]:
                 self.row[_LIFTS] += area
-            if level < area and beside & board.exactly(level):
+            if level < area and beside & board.at_least[level] & ~higher:
                 self.row[_RAISES] += area
         self.row[_CASTLES] = points
         self.row[_HEIGHTS] = heights
@@ -271,16 +281,25 @@ class Evaluator(Meter):
         super().__init__()
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.weights = [0.0] * (_SIDES * _ROWS * _COUNT)
+            self.used = [0] * (_SIDES * _ROWS * _COUNT)
+            self.uses = [0] * (_SIDES * _ROWS)
         self.child = Position()
         for side, rows in enumerate((own, rivals)):
             if len(rows) != _ROWS:
                 raise ValueError(f"{len(rows)} rows of weights; {_ROWS} are needed")
             for phase, weights in enumerate(rows):
-                for name, weight in weights.items():
-                    if name not in FEATURES:
-                        raise ValueError(f"there is no feature {name!r}")
-                    row = _COUNT * (_ROWS * side + phase)
-                    self.weights[row + FEATURES.index(name)] = weight
+                self._set_row(_ROWS * side + phase, weights)
+
+    def _set_row(self, row: int, weights: Mapping[str, float]) -> None:
+        unknown = sorted(weights.keys() - set(FEATURES))
+        if unknown:
+            raise ValueError(f"there is no feature {unknown[0]!r}")
+        for i, name in enumerate(FEATURES):
+            if weights.get(name):
+                at = _COUNT * row + self.uses[row]
+                self.used[at] = i
+                self.weights[at] = weights[name]
+                self.uses[row] += 1
 
     def value(self, position: Position, seat: int) -> float:
         """Return how good a position is for a seat. Raises ValueError."""
@@ -310,8 +329,8 @@ class Evaluator(Meter):
         `row` is the phase, plus 4 for the weights of the rivals.
         """
         total = 0.0
-        for i in range(_COUNT):
-            total += self.weights[_COUNT * row + i] * meter.row[i]
+        for i in range(_COUNT * row, _COUNT * row + self.uses[row]):
+            total += self.weights[i] * meter.row[self.used[i]]
         return total
 
     def values(self, positions: Sequence[Position], seat: int) -> list[float]:

@@ -27,7 +27,6 @@ from engine.moves import (
     KEEPING,
     KING_DUE,
     MARKED,
-    MAX_STACKS,
     MOVE,
     MOVE_BLOCK,
     NO_LIMIT,
@@ -283,10 +282,9 @@ class Position(LegalMoves):
         self.ordering = _ORDERINGS.index(rules.order)
         fixed = rules.order == "fixed"
         self.names_first = fixed and rules.next_start == "lowest_chooses"
+        self.phase_cards = rules.stacks
         for phase in range(PHASES):
             self.rounds[phase] = len(rules.stacks[phase])
-            for i, size in enumerate(rules.stacks[phase]):
-                self.phase_card[phase * MAX_STACKS + i] = size
         self.stock.limit = _limit(rules.stack_limit)
         self.stock.automatic = rules.leftover_distribution == "auto"
         self.stock.supply = BLOCKS
@@ -383,10 +381,9 @@ class Position(LegalMoves):
             self.first = first
             self._clockwise(first)
         self._open_round(1)
-        start = (self.phase - 1) * MAX_STACKS
         for seat in range(self.seats):
-            for i in range(self.rounds[self.phase - 1]):
-                self.stock.deal(seat, self.phase_card[start + i])
+            for size in self.phase_cards[self.phase - 1]:
+                self.stock.deal(seat, size)
         self.waiting = 0
         for seat in range(self.seats):
             if self.stock.outcomes(seat, self.stock.carried[seat]) > 1:

@@ -3,7 +3,7 @@ from engine.cards cimport Cards
 from engine.stock cimport Stock
 from engine.track cimport Track
 
-cdef int OVER, MAX_SEATS, MAX_STACKS, PHASES
+cdef int OVER, MAX_SEATS, PHASES
 
 
 cdef class State:
@@ -19,6 +19,7 @@ cdef class State:
     cdef public bint played
     cdef public int[4] order, reserve
     cdef public int[3] rounds
-    cdef public int[192] phase_card
+    cdef public tuple phase_cards
 
     cdef void become(self, State other) noexcept
+    cdef void become_with_same_cards(self, State other) noexcept

@@ -11,7 +11,8 @@ except ImportError:  # pragma: no cover - depends on what is installed
 
 from engine.board import SHARED, Board
 from engine.cards import Cards
-from engine.moves import MAX_STACKS, OVER
+from engine.editions import Stacks
+from engine.moves import OVER
 from engine.rulesets import MAX_SEATS, PHASES
 from engine.stock import Stock
 from engine.track import Track
@@ -34,6 +35,7 @@ class State:
         self.keeps_blocks = False
         self.names_first = False
         self.ordering = 0
+        self.phase_cards: Stacks = ()
         # The game.
         self.decision = OVER
         self.seat = 0
@@ -54,14 +56,17 @@ class State:
             self.order = [0] * MAX_SEATS
             self.reserve = [0] * MAX_SEATS
             self.rounds = [0] * PHASES
-            self.phase_card = [0] * (PHASES * MAX_STACKS)
 
-    def become(self, other: "State") -> None:  # noqa: PLR0915 - one line a field
+    def become(self, other: "State") -> None:
         """Become a copy of another state."""
+        self.cards.assign(other.cards)
+        self.become_with_same_cards(other)
+
+    def become_with_same_cards(self, other: "State") -> None:
+        """Become a copy of another state whose cards are the same already."""
         self.board.assign(other.board)
         self.track.assign(other.track)
         self.stock.assign(other.stock)
-        self.cards.assign(other.cards)
         self.seats = other.seats
         self.buy_draw = other.buy_draw
         self.max_buys = other.max_buys
@@ -70,6 +75,7 @@ class State:
         self.keeps_blocks = other.keeps_blocks
         self.names_first = other.names_first
         self.ordering = other.ordering
+        self.phase_cards = other.phase_cards
         self.decision = other.decision
         self.seat = other.seat
         self.first = other.first
@@ -88,8 +94,3 @@ class State:
             self.reserve[i] = other.reserve[i]
         for i in range(PHASES):
             self.rounds[i] = other.rounds[i]
-        if not cython.compiled:  # pragma: no branch - C has arrays
-            self.phase_card[:] = other.phase_card
-            return
-        for i in range(PHASES * MAX_STACKS):  # pragma: no cover - compiled code
-            self.phase_card[i] = other.phase_card[i]

@@ -5,20 +5,47 @@ brings the points. A search of whole turns therefore needs a wide beam, and thou
 positions. No Python runs for a single one of them here.
 """
 
+try:
+    import cython
+except ImportError:  # pragma: no cover - depends on what is installed
+    from engine.cython_fallback import cython
+
 import math
 import time
 from array import array
 from heapq import heappush, heapreplace
 from typing import Any, NamedTuple
 
-from engine.evaluation import Evaluator, Weights, check_seat, key_of
+from engine.evaluation import (
+    Evaluator,
+    Weights,
+    cards_key,
+    check_seat,
+    key_of,
+    key_with,
+)
 from engine.kernel import Position
-from engine.moves import END, TURN
-from engine.rulesets import PHASES
+from engine.moves import (
+    ADD,
+    BLOCK,
+    BORDER,
+    BUY,
+    DIAGONALS,
+    END,
+    MOVE,
+    SCORE,
+    STACK,
+    TURN,
+)
+from engine.rulesets import MAX_SEATS, PHASES
 
 _RIVALS = PHASES + 1  # the first row of weights of the rivals
+_ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits: all spaces
 _NOTHING = -math.inf  # less than each value
-_SLOTS = 1 << 17  # of the table of known positions; a power of 2
+# Of the table of known positions; powers of 2. A small beam uses a part of the table,
+# which fits the cache of a processor.
+_SLOTS = 1 << 17
+_SLOTS_FOR_ONE = 1 << 13
 
 
 _Ranked = tuple[float, int, int, int]  # rank, key, number of the position before, move
@@ -54,12 +81,15 @@ class TurnSearch:
         self.child = Position()
         self.known = array("Q", bytes(8 * _SLOTS))
         self.searches = 0
+        self.last_slot = 0
         self.width = 0
         self.limit = 0
         self.ranked: list[_Ranked] = []
         self.found: list[_Found] = []
         self.value = 0.0
         self.rank = 0.0
+        if not cython.compiled:  # pragma: no branch - C has arrays
+            self.totals = [0.0] * MAX_SEATS
 
     def best(
         self, position: Position, width: int, limit: int, ends: float = math.inf
@@ -79,6 +109,8 @@ class TurnSearch:
         self.limit = limit
         self.found = []
         self.searches += 1
+        slots = _SLOTS_FOR_ONE << (width - 1).bit_length()
+        self.last_slot = min(_SLOTS, slots) - 1
         if _may_end(position, seat):
             value = self.evaluator.value(position, seat)
             self.found.append((value, key_of(position), (), 0))
@@ -104,7 +136,7 @@ class TurnSearch:
         A slot keeps the last position only, so that a few positions are seen again.
         Entries of another search differ in the number of the search.
         """
-        slot = key % _SLOTS
+        slot = key & self.last_slot
         entry = key ^ self.searches
         if self.known[slot] == entry:
             return True
@@ -116,34 +148,56 @@ class TurnSearch:
         seat = before.seat
         worst = _least(self.ranked, self.width)
         least = _least(self.found, self.limit)
+        self._weigh_rivals(before, seat)
         before.generate()
         listed = before.moves
         child = self.child
+        cards = cards_key(before)
+        same_cards = False
         for i in range(listed.count):
             move = listed.at(i)
-            if move >> 16 == END:
+            kind = move >> 16
+            if kind == END:
                 continue
-            child.assign(before)
+            if same_cards:
+                child.become_with_same_cards(before)
+            else:
+                child.assign(before)
             child.perform(move)
-            key = key_of(child)
+            same_cards = kind in (ADD, BLOCK, MOVE, SCORE, STACK)
+            key = key_with(child, cards) if same_cards else key_of(child)
             if self._is_known(key):
                 continue
-            self._judge(child, seat)
+            self._judge(child, seat, before, kind)
             if self.rank > worst and _goes_on(child, seat):
                 worst = _offer(self.ranked, self.width, (self.rank, key, number, move))
             if self.value > least and _may_end(child, seat):
                 least = _offer(self.found, self.limit, (self.value, key, moves, move))
 
-    def _judge(self, position: Position, seat: int) -> None:
+    def _weigh_rivals(self, before: Position, seat: int) -> None:
+        """Set the totals that rivals keep if a move does nothing near their knights."""
+        for other in range(before.seats):
+            if other != seat:
+                self.totals[other] = self._total(before, other)
+
+    def _total(self, position: Position, rival: int) -> float:
+        self.evaluator.measure(position, rival)
+        return self.evaluator.total(self.evaluator, _RIVALS + position.phase)
+
+    def _judge(
+        self, position: Position, seat: int, before: Position, kind: int
+    ) -> None:
         """Set the value of a position and its rank in the beam."""
         evaluator = self.evaluator
         row = position.phase
+        changed = _changed(position, before, kind)
         rival = _NOTHING
         for other in range(position.seats):
             if other == seat:
                 continue
-            evaluator.measure(position, other)
-            total = evaluator.total(evaluator, _RIVALS + row)
+            total = self.totals[other]
+            if changed == _ALL or position.board.knights[other] & changed:
+                total = self._total(position, other)
             if total > rival:  # noqa: PLR1730 - max() would not compile to C
                 rival = total
         evaluator.measure(position, seat)
@@ -161,6 +215,19 @@ class TurnSearch:
                 after.perform(one)
             turns.append(Turn(value, key, moves, after))
         return turns
+
+
+def _changed(position: Position, before: Position, kind: int) -> int:
+    """Return the spaces on which rivals' knights may be worth more or less than before.
+
+    These are all if the move changes more than a board: the set-up of a phase, or what
+    is left of a deck. Two master cards compare the knights of all seats (rule 72, M1
+    and M2).
+    """
+    compares = before.track.master in (BORDER, DIAGONALS)
+    if before.decision != TURN or kind == BUY or compares:
+        return _ALL
+    return position.board.changed(before.board)
 
 
 def _least(heap: list[Any], size: int) -> float:

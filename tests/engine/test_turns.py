@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 import engine
-from engine.evaluation import Evaluator, key_of
+from engine.evaluation import FEATURES, Evaluator, key_of
 from engine.kernel import Position
 from engine.moves import END, TURN
 from engine.notation import text
@@ -119,6 +119,30 @@ def test_the_moves_of_a_turn_are_legal_and_lead_to_its_position(
         assert after.decision != TURN or after.outcomes(END) > 0
     assert key_of(root) == key_of(before)
     assert SEARCH.best(root, 8, 6)[0][:3] == turns[0][:3]
+
+
+@pytest.mark.parametrize(("ruleset", "seats"), RULESETS_AND_SEATS)
+def test_turns_have_the_values_that_the_evaluator_gives_their_positions(
+    ruleset: str, seats: int
+) -> None:
+    """The search does not measure rivals again that a move cannot affect."""
+    rng = Random(f"{ruleset} {seats}")
+    rows = [{name: rng.uniform(-1, 1) for name in FEATURES} for _ in range(8)]
+    evaluator = Evaluator(rows[:4], rows[4:])
+    search = TurnSearch(evaluator, [{"ap": 1.0}] * 4)
+    searched = 0
+    for seed in ("first", "second"):
+        torres = game(ruleset, seats, f"values {seed}")
+        for ply, _ in enumerate(play_on(torres, rng, favour="block")):
+            root = torres.position
+            if torres.over or not root.phase or ply % 7:
+                continue
+            for turn in search.best(root, 3, 100):
+                searched += 1
+                assert turn.value == evaluator.value(turn.position, root.seat)
+                assert turn.key == key_of(turn.position)
+
+    assert searched > 300
 
 
 @pytest.mark.parametrize("ruleset", ["yucata", "devir-2017-master"])
