@@ -40,7 +40,7 @@ CLOSER_WIDTH = 4
 """The beam of the policy that looks closer at losses. The narrow one misses chances."""
 CLOSER = 2
 """A closer look at a turn adds this many times the games before it and after it."""
-LOOKS = 16
+LOOKS = 12
 """The closer looks at turns that a game gets, at most, times its seats: with more seats
 there are more turns, and each look takes longer."""
 LOOKS_AT_A_TURN = 4
@@ -49,6 +49,8 @@ SURE_LOOKS = 2
 partly large by chance."""
 NARROW_ERROR = 0.05
 """The standard error that a loss has because the beam is narrow (decision 283)."""
+TOLERANCE = 0.05
+"""The named loss may be smaller than another one by this much."""
 CLEAR = 2.0
 """A swing is clear if it exceeds this many standard errors."""
 MIN_SWING = 0.1
@@ -230,13 +232,18 @@ class _Course:
                 self._look(turn)
 
     def _unsure(self) -> list[int]:
-        """Return the turn with the largest loss, and one that may have a larger one."""
+        """Return the turn with the largest loss, and one that may have a larger one.
+
+        There are none if no turn lost enough to be a turning point.
+        """
         by_loss = sorted(
             range(len(self.starts)), key=lambda turn: self._swing(turn)["chance"]
         )
         worst = by_loss[0]
+        if self._least(worst) > -MIN_SWING:
+            return []
         rival = min(by_loss[1:], key=self._least, default=worst)
-        if self._least(rival) < self._most(worst):
+        if self._least(rival) < self._most(worst) - TOLERANCE:
             return [worst, rival]
         return [worst] if self._looks[worst] < SURE_LOOKS else []
 

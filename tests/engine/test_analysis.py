@@ -182,7 +182,7 @@ def test_more_games_are_the_games_that_follow() -> None:
     assert both != policy.outlook(start, 5, "other")
 
 
-@pytest.mark.parametrize("seed", ["a", "d"])
+@pytest.mark.parametrize("seed", ["a", "b"])
 def test_the_worst_turn_is_known_better_than_others(seed: str) -> None:
     swings = analyse(random_replay("yucata", 2, seed), 8)["swings"]
     worst, *others = sorted(swings, key=lambda swing: swing["chance"])
