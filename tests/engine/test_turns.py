@@ -145,6 +145,16 @@ def test_turns_have_the_values_that_the_evaluator_gives_their_positions(
     assert searched > 300
 
 
+def test_a_block_that_leaves_a_castle_makes_rivals_worth_less() -> None:
+    """The castle of the rival gets smaller, and nothing happens beside its knight."""
+    root = position("a4 b4 c4", "h8", "a4", hands=[["move_block"], []], ap=0)
+    turn = SEARCH.best(root, 8, 1)[0]
+
+    assert actions(turn, root)[0].startswith("play move_block c4 ")
+    assert turn.value == EVALUATOR.value(turn.position, 0)
+    assert turn.value == EVALUATOR.value(root, 0) + 1
+
+
 @pytest.mark.parametrize("ruleset", ["yucata", "devir-2017-master"])
 def test_the_turn_may_begin_in_its_middle_or_with_the_king(ruleset: str) -> None:
     """In the master version another seat may begin the phase after the king."""
