@@ -26,6 +26,18 @@ DRAWN = """async (frames) => {
     return svg.innerHTML;
   });
 }"""
+CUT = """async (frames) => {
+  const { Board } = await import("board.js");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  document.body.append(svg);
+  const board = new Board(svg);
+  const cut = (frame, quarters) => {
+    board.show(frame, { quarters });
+    return svg.viewBox.baseVal.y - svg.getBBox().y;
+  };
+  const sides = [0, 1, 2, 3];
+  return frames.flatMap((frame) => sides.map((quarters) => cut(frame, quarters)));
+}"""
 FROM_ABOVE = """async (frame) => {
   const { Board } = await import("board.js");
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -95,6 +107,22 @@ def test_both_draw_the_same_marks(viewer: Page, positions: list[JsonObject]) -> 
             rows = [row for castle in frame["castles"] for row in castle["seats"]]
             assert values == [str(points) for _, _, points in rows]
             assert all(f">{value}</text>" in board_markup(frame) for value in values)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_no_tower_covers_what_is_above_the_board(
+    viewer: Page, positions: list[JsonObject]
+) -> None:
+    frame = positions[0]
+    high = [
+        frame | {"heights": [levels * (space == index) for index in range(64)]}
+        for levels in (5, 12, 41)
+        for space in (0, 7, 35, 56, 63)
+    ]
+    label = 8  # units that the points of a castle stand out
+
+    assert max(viewer.evaluate(CUT, [*positions, *high])) <= label
 
 
 @pytest.mark.slow

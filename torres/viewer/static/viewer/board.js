@@ -14,8 +14,7 @@ const MOTION_MS = 260;
 const WIDTH = 524, BOTTOM = 404;  // of the isometric picture
 const FIGURE = 34;  // the height of a figure
 const LOOK_AHEAD = 12;  // an action changes fewer spaces and pieces than this
-const TOP_EDGE = ORIGIN.y - SIZE * TILE.y - 4 * TILE.z - FIGURE;  // a tower of more than 4 levels in the far corner stands out
-const VIEWS = { iso: `0 ${TOP_EDGE} ${WIDTH} ${BOTTOM - TOP_EDGE}`, top: "0 0 496 484" };
+const TOP_EDGE = ORIGIN.y - SIZE * TILE.y - 4 * TILE.z - FIGURE;  // of a picture without high towers
 
 // The outline of a figure's head tells the seats apart without colours.
 const HEADS = [
@@ -189,6 +188,14 @@ class IsometricPicture extends Picture {
     return iso(column + 0.5, row + 0.5, this.height(column, row));
   }
 
+  // A picture with high towers is smaller, so that it does not cover what is above it.
+  viewBox() {
+    const edges = this.heights.map((height, index) =>
+      iso(index % SIZE, Math.floor(index / SIZE) + 1, height)[1] - FIGURE);
+    const top = Math.min(TOP_EDGE, ...edges);
+    return `0 ${top} ${WIDTH} ${BOTTOM - top}`;
+  }
+
   // A higher tower in front hides a piece: its outline is drawn on top of everything.
   isHidden({ column, row }) {
     const own = this.height(column, row);
@@ -209,6 +216,10 @@ class IsometricPicture extends Picture {
 }
 
 class TopPicture extends Picture {
+  viewBox() {
+    return "0 0 496 484";
+  }
+
   corner(column, row) {
     return { x: EDGE + column * CELL, y: (SIZE - 1 - row) * CELL + 8 };
   }
@@ -294,12 +305,13 @@ export class Board {
   show(frame, { view = "iso", quarters = 0 }, before = null) {
     const start = before && this.picture ? this.positions() : new Map();
     const drawn = document.createElementNS(SVG, "g");
-    if (this.svg.getAttribute("viewBox") !== VIEWS[view]) {
-      this.svg.setAttribute("viewBox", VIEWS[view]);
-      this.resize();
-    }
     this.picture = view === "top" ? new TopPicture(drawn, frame, quarters) : new IsometricPicture(drawn, frame, quarters);
     this.picture.draw();
+    const shown = this.picture.viewBox();
+    if (this.svg.getAttribute("viewBox") !== shown) {
+      this.svg.setAttribute("viewBox", shown);
+      this.resize();
+    }
     const kept = adopt(this.svg, drawn);
     for (const [key, node] of this.picture.figures) this.picture.figures.set(key, kept.get(node) ?? node);
     if (before) this.move(before, frame, start);
