@@ -166,7 +166,7 @@ class Board:
         self.pieces = other.pieces
         self.king = other.king
         self.sites_valid = other.sites_valid
-        self.paths_valid = 0  # to find a few again is cheaper than to copy all
+        self.paths_valid = 0  # finding a few again is cheaper than copying all
         self.sites = other.sites
         self.seams = other.seams
         if not cython.compiled:  # pragma: no branch - C has arrays

@@ -84,7 +84,7 @@ def key_of(position: Position) -> int:
 def key_with(position: Position, cards: int) -> int:
     """Return `key_of` a position whose `cards_key` is known.
 
-    Few moves change cards, and there are many of them.
+    Few moves change cards, so a search computes that number once for many positions.
     """
     board = position.board
     in_turn = position.decision in (TURN, KEEPING)

@@ -283,8 +283,6 @@ class Position(LegalMoves):
         fixed = rules.order == "fixed"
         self.names_first = fixed and rules.next_start == "lowest_chooses"
         self.phase_cards = rules.stacks
-        for phase in range(PHASES):
-            self.rounds[phase] = len(rules.stacks[phase])
         self.stock.limit = _limit(rules.stack_limit)
         self.stock.automatic = rules.leftover_distribution == "auto"
         self.stock.supply = BLOCKS
@@ -461,7 +459,7 @@ class Position(LegalMoves):
         last turn of its last round (rule 29).
         """
         stock = self.stock
-        rounds = self.rounds[self.phase - 1]
+        rounds = len(self.phase_cards[self.phase - 1])
         if self.round == rounds and self.keeps_blocks:
             stock.carried[self.seat] = stock.current
         else:

@@ -338,7 +338,7 @@ class Observer(Meter):
         out[at + 1] = position.phase
         out[at + 2] = position.round
         if position.phase > 0:
-            out[at + 3] = position.rounds[position.phase - 1] - position.round
+            out[at + 3] = len(position.phase_cards[position.phase - 1]) - position.round
         out[at + 4] = 1.0 if position.seat == seat else 0.0
         out[at + 5] = position.turn
         out[at + 6] = position.ap

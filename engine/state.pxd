@@ -3,7 +3,7 @@ from engine.cards cimport Cards
 from engine.stock cimport Stock
 from engine.track cimport Track
 
-cdef int OVER, MAX_SEATS, PHASES
+cdef int OVER, MAX_SEATS
 
 
 cdef class State:
@@ -18,7 +18,6 @@ cdef class State:
     cdef public int ap, bought, placed
     cdef public bint played
     cdef public int[4] order, reserve
-    cdef public int[3] rounds
     cdef public tuple phase_cards
 
     cdef void become(self, State other) noexcept

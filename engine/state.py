@@ -13,7 +13,7 @@ from engine.board import SHARED, Board
 from engine.cards import Cards
 from engine.editions import Stacks
 from engine.moves import OVER
-from engine.rulesets import MAX_SEATS, PHASES
+from engine.rulesets import MAX_SEATS
 from engine.stock import Stock
 from engine.track import Track
 
@@ -21,7 +21,7 @@ from engine.track import Track
 class State:
     """The board, the scoring track, the blocks, the cards, and who decides what."""
 
-    def __init__(self) -> None:  # noqa: PLR0915 - one line a field
+    def __init__(self) -> None:
         self.board = Board()
         self.track = Track()
         self.stock = Stock()
@@ -35,7 +35,7 @@ class State:
         self.keeps_blocks = False
         self.names_first = False
         self.ordering = 0
-        self.phase_cards: Stacks = ()
+        self.phase_cards: Stacks = ()  # one for each phase: a size for each round
         # The game.
         self.decision = OVER
         self.seat = 0
@@ -55,7 +55,6 @@ class State:
         if not cython.compiled:  # pragma: no branch - C has arrays
             self.order = [0] * MAX_SEATS
             self.reserve = [0] * MAX_SEATS
-            self.rounds = [0] * PHASES
 
     def become(self, other: "State") -> None:
         """Become a copy of another state."""
@@ -92,5 +91,3 @@ class State:
         for i in range(MAX_SEATS):
             self.order[i] = other.order[i]
             self.reserve[i] = other.reserve[i]
-        for i in range(PHASES):
-            self.rounds[i] = other.rounds[i]

@@ -42,9 +42,9 @@ from engine.rulesets import MAX_SEATS, PHASES
 _RIVALS = PHASES + 1  # the first row of weights of the rivals
 _ALL = 0xFFFFFFFFFFFFFFFF  # 64 bits: all spaces
 _NOTHING = -math.inf  # less than each value
-# Of the table of known positions; powers of 2. A small beam uses a part of the table,
-# which fits the cache of a processor.
-_SLOTS = 1 << 17
+_SLOTS = 1 << 17  # of the table of known positions; a power of 2
+# A beam of one position uses this part of the table, which fits the cache of a
+# processor. A beam that is twice as wide uses twice as much.
 _SLOTS_FOR_ONE = 1 << 13
 
 
@@ -181,6 +181,7 @@ class TurnSearch:
                 self.totals[other] = self._total(before, other)
 
     def _total(self, position: Position, rival: int) -> float:
+        """Return the weighted sum of a rival's features."""
         self.evaluator.measure(position, rival)
         return self.evaluator.total(self.evaluator, _RIVALS + position.phase)
 
