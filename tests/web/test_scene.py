@@ -13,6 +13,7 @@ from tests.engine.factories import RULESETS_AND_SEATS, random_replay
 from torres.cli.view import page_of
 from torres.common.json_object import JsonObject
 from torres.drawing import frames
+from torres.drawing.board_scene import top
 from torres.drawing.board_svg import board_markup, board_svg
 
 POSITIONS = 200
@@ -37,6 +38,23 @@ CUT = """async (frames) => {
   };
   const sides = [0, 1, 2, 3];
   return frames.flatMap((frame) => sides.map((quarters) => cut(frame, quarters)));
+}"""
+TOPS = """async (frames) => {
+  const { Board } = await import("board.js");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const board = new Board(svg);
+  return frames.map((frame) => {
+    board.show(frame, {});
+    return svg.viewBox.baseVal.y;
+  });
+}"""
+CUT_ON_THE_SERVER = """markups => {
+  const board = document.getElementById("board");
+  board.setAttribute("viewBox", "0 52 524 352");
+  return markups.map(markup => {
+    board.innerHTML = markup;
+    return board.viewBox.baseVal.y - board.getBBox().y;
+  });
 }"""
 FROM_ABOVE = """async (frame) => {
   const { Board } = await import("board.js");
@@ -123,6 +141,10 @@ def test_no_tower_covers_what_is_above_the_board(
     label = 8  # units that the points of a castle stand out
 
     assert max(viewer.evaluate(CUT, [*positions, *high])) <= label
+    markups = [board_markup(each) for each in [*positions, *high]]
+    assert max(viewer.evaluate(CUT_ON_THE_SERVER, markups)) <= label
+    tops = [top(each["heights"]) for each in [*positions, *high]]
+    assert viewer.evaluate(TOPS, [*positions, *high]) == tops
 
 
 @pytest.mark.slow
@@ -147,10 +169,10 @@ def test_both_use_the_same_colours(
         picture,
     )
 
-    kinds = viewer.locator("#board > *").evaluate_all(
+    kinds = viewer.locator("#board [class]").evaluate_all(
         "nodes => nodes.map(node => node.getAttribute('class'))"
     )
-    ours = viewer.locator("#board > *").evaluate_all(
+    ours = viewer.locator("#board [class]").evaluate_all(
         "nodes => nodes.map(node =>"
         " getComputedStyle(node.querySelector('path') ?? node).fill)"
     )

@@ -17,7 +17,8 @@ TILE_X, TILE_Y, STOREY = 30, 15, 13
 """Half a tile's width and height, and the height of a storey, in units of the scene."""
 LEFT, BASE, WIDTH, BOTTOM = 22, 258, 524, 404
 FIGURE = 34
-MIN_LEVELS = 4
+USUAL_TOP = BASE - SIZE * TILE_Y - 4 * STOREY - FIGURE
+"""The upper edge of a scene whose towers have at most four levels."""
 HIGH = 4  # roofs above this level are dark
 TINT = 0.32  # how much a roof has of the colour of the seat that leads in its castle
 
@@ -124,8 +125,15 @@ _HEADS = (
 
 
 def top(heights: list[int]) -> float:
-    """Return the y of the upper edge of a scene with these heights."""
-    return BASE - SIZE * TILE_Y - max(MIN_LEVELS, *heights) * STOREY - FIGURE
+    """Return the y of the upper edge of a scene with these heights.
+
+    A tower at the back stands out of a usual scene sooner than one at the front.
+    """
+    roofs = (
+        BASE + TILE_Y * (index % SIZE - index // SIZE - 1) - STOREY * levels
+        for index, levels in enumerate(heights)
+    )
+    return min(USUAL_TOP, min(roofs) - FIGURE)
 
 
 def shapes(frame: JsonObject) -> Iterator[Shape | Label]:

@@ -10,6 +10,7 @@ from torres.common.json_object import JsonObject
 from torres.drawing.board_scene import (
     BOTTOM,
     IN_THE_DARK,
+    USUAL_TOP,
     WIDTH,
     Curve,
     Label,
@@ -39,8 +40,18 @@ def board_svg(frame: JsonObject, names: list[str], *, dark: bool = False) -> str
 
 
 def board_markup(frame: JsonObject) -> str:
-    """Return the content of the viewer's board. A style sheet has the colours."""
-    return "".join(_element(shape, f' class="{shape.kind}"') for shape in shapes(frame))
+    """Return the content of the viewer's board. A style sheet has the colours.
+
+    The board has room for usual towers. A scene with higher ones is made smaller.
+    """
+    drawn = "".join(
+        _element(shape, f' class="{shape.kind}"') for shape in shapes(frame)
+    )
+    scale = (BOTTOM - USUAL_TOP) / (BOTTOM - top_of(frame["heights"]))
+    if scale == 1:
+        return drawn
+    left, down = WIDTH * (1 - scale) / 2, BOTTOM * (1 - scale)
+    return f'<g transform="translate({left:g},{down:g}) scale({scale:g})">{drawn}</g>'
 
 
 def _title(frame: JsonObject, names: list[str]) -> str:
