@@ -228,7 +228,28 @@ def test_the_wait_follows_from_the_times_that_were_measured(game) -> None:
     assert shown["expected_s"] == 55
     assert work.claim() is not None
     Analysis.objects.filter(ply=5).update(started_at=now - timedelta(seconds=6))
-    assert selectors.Queue().expected_s(whole) in (48, 49)
+    expected_s = selectors.Queue().expected_s(whole)
+    passed_s = (timezone.now() - now).total_seconds()
+    assert 49 - passed_s <= expected_s <= 49
+
+
+def test_more_seats_take_more_time(game) -> None:
+    now = timezone.now()
+    Analysis.objects.create(
+        game=game,
+        key="",
+        status="finished",
+        document={},
+        started_at=now - timedelta(seconds=20),
+        ended_at=now,
+    )
+
+    bots = [make_bot(name, "ana") for name in ("three", "four")]
+    large = make_match(*bots, *bots).games.get()
+
+    row = request_analysis(person(), large)
+
+    assert selectors.Queue().expected_s(row) == 40
 
 
 def test_nothing_is_expected_before_anything_was_measured(game) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from math import ceil
@@ -69,26 +69,29 @@ def claimable() -> QuerySet[Analysis]:
 
 
 class Queue:
-    """The open analyses, and how long recent ones took on this service."""
+    """The open analyses, and how long recent ones took on this service.
+
+    With more seats there are more turns, so the time grows with the seats.
+    """
 
     def __init__(self) -> None:
         now = timezone.now()
-        columns = ("pk", "ply", "started_at", "status")
+        columns = ("pk", "ply", "started_at", "status", "game__match__seats")
         rows = open_rows().order_by("story", "pk").values_list(*columns)
         ordered = sorted(rows, key=lambda row: row[3] != AnalysisStatus.RUNNING)
         self._places = {pk: place for place, (pk, *_) in enumerate(ordered, 1)}
-        means = _mean_times()
+        times = _times_of_a_seat()
         self._expected: dict[int, int | None] = {}
         total: timedelta | None = timedelta()
-        for pk, ply, started_at, status in ordered:
-            mean = means.get(ply is None)
-            if total is not None and mean is not None:
+        for pk, ply, started_at, status, seats in ordered:
+            time = times.get(ply is None)
+            if total is not None and time is not None:
                 ran = (
                     now - started_at
                     if status == AnalysisStatus.RUNNING
                     else timedelta()
                 )
-                total += max(mean - ran, timedelta())
+                total += max(seats * time - ran, timedelta())
             else:
                 total = None
             self._expected[pk] = None if total is None else ceil(total.total_seconds())
@@ -105,17 +108,21 @@ class Queue:
         return self._expected.get(analysis.pk)
 
 
-def _mean_times() -> dict[bool, timedelta]:
-    """Return the mean time of the latest analyses: of whole games, and of positions."""
+def _times_of_a_seat() -> dict[bool, timedelta]:
+    """Return how long the latest analyses took for each seat of their games.
+
+    The keys are True for whole games, and False for positions.
+    """
     ended = Analysis.objects.filter(ended_at__isnull=False).order_by("-ended_at")
-    columns = ("status", "ply", "started_at", "ended_at")
-    took = defaultdict(list)
-    for status, ply, started_at, ended_at in ended.values_list(*columns)[:MEASURED]:
+    columns = ("status", "ply", "started_at", "ended_at", "game__match__seats")
+    took, seats = defaultdict(timedelta), Counter[bool]()
+    for status, ply, started_at, ended_at, at_table in ended.values_list(*columns)[
+        :MEASURED
+    ]:
         if status == AnalysisStatus.FINISHED and started_at is not None:
-            took[ply is None].append(ended_at - started_at)
-    return {
-        whole: sum(times, timedelta()) / len(times) for whole, times in took.items()
-    }
+            took[ply is None] += ended_at - started_at
+            seats[ply is None] += at_table
+    return {whole: time / seats[whole] for whole, time in took.items()}
 
 
 def left_today(person: Person) -> int:
