@@ -26,6 +26,8 @@ from engine.turns import Turn, TurnSearch
 # phase, unless somebody spoils it. The first number is for the set-up.
 _FUTURE = (2.2, 2.2, 1.6, 1.0)
 _RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
+# A learned evaluation with two seats is that of the lead, which has no other rivals.
+_LEARNED_RIVALRY = _RIVALRY | {2: 1.0}
 _CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
 _MAX_GAMES = 16  # random games from each position, in one call
 
@@ -118,17 +120,18 @@ To a seat that has `n` turns left in the phase, the feature is worth a + b * n p
 
 
 class LearnedSearches:
-    """The turn searches of a game with learned weights: one for each turn of a phase.
+    """The turn search of a game with learned weights: its evaluator is that of a turn.
 
     The value of a position is that at the end of the turn that is searched. `promise`
-    are the weights of a `TurnSearch` for the middle of a turn.
+    are the weights of a `TurnSearch` for the middle of a turn. There is one search,
+    which has the evaluator of the turn that was asked for last.
     """
 
     def __init__(self, rules: Rules, learned: Learned, promise: Weights) -> None:
         self._rules = rules
         self._learned = learned
-        self._promise = promise
-        self._searches: dict[tuple[int, int, int], TurnSearch] = {}
+        self._evaluators: dict[tuple[int, int, int], Evaluator] = {}
+        self._search = TurnSearch(self._evaluator(1, 1, 0), promise)
 
     def of(self, position: Position) -> TurnSearch:
         """Return the search for a position, after the set-up, in which a seat decides.
@@ -138,9 +141,10 @@ class LearnedSearches:
         key = (position.phase, position.round, position.turn)
         if position.decision == KING_DUE and position.phase < PHASES:
             key = (position.phase + 1, 1, 0)
-        if key not in self._searches:
-            self._searches[key] = TurnSearch(self._evaluator(*key), self._promise)
-        return self._searches[key]
+        if key not in self._evaluators:
+            self._evaluators[key] = self._evaluator(*key)
+        self._search.evaluator = self._evaluators[key]
+        return self._search
 
     def _evaluator(self, phase: int, round_number: int, turn: int) -> Evaluator:
         """Return the evaluator for the end of a turn, the index of it in its round."""
@@ -149,7 +153,10 @@ class LearnedSearches:
         waiting = (seats - 1 - turn) / (seats - 1)  # share of rivals that play after it
         learned = self._learned[phase - 1]
         own = {name: a + b * left for name, (a, b) in learned.items()}
-        rivals = {name: a + b * (left + waiting) for name, (a, b) in learned.items()}
+        left_to_rivals, rivalry = left + waiting, _LEARNED_RIVALRY[seats]
+        rivals = {
+            name: rivalry * (a + b * left_to_rivals) for name, (a, b) in learned.items()
+        }
         return Evaluator([own] * (PHASES + 1), [rivals] * (PHASES + 1))
 
 

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +15,6 @@ from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import BUY, END, OVER
 from engine.search import determinize
-from engine.strategy import LearnedSearches, RoundSearches
 from tests.bots.factories import (
     CALL_MS,
     advance,
@@ -67,7 +67,8 @@ def test_it_keeps_to_its_share_of_the_clock() -> None:
     advance(game, "turn", phase=2)
     for move_ms, bank_ms in ((40, 0), (4_000, 0), (0, 10_000)):
         used_ms = cpu_ms(partial(answer, game, move_ms, bank_ms))
-        share_ms = BOT.MOVE_SHARE * move_ms + BOT.BANK_SHARE * bank_ms
+        left_ms = max(move_ms - BOT.READING_MS, 0)
+        share_ms = BOT.MOVE_SHARE * left_ms + BOT.BANK_SHARE * bank_ms
         assert used_ms < min(share_ms, 1000 * BOT.MAX_S) + CALL_MS
 
 
@@ -121,6 +122,22 @@ def test_if_time_is_over_it_chooses_by_what_it_knows(
     assert best_of(values)[0] == chosen
 
 
+def test_the_first_guess_gets_half_of_the_time() -> None:
+    planner = BOT.Planner(new_game("half").rules)
+    limits: list[float] = []
+
+    def value_of(world: object, plan: str, ends: float) -> float:
+        limits.append(ends)
+        return 1.0
+
+    planner.value_of = value_of
+    now = time.process_time()
+    planner.best_of(["a", "b", "c"], lambda: None, now + 1_000)
+
+    assert now + 500 <= limits[0] < now + 1_000
+    assert limits == [limits[0]] * 3 + [now + 1_000] * 2
+
+
 @pytest.mark.parametrize(("phase", "seats"), [(1, 2), (2, 3), (3, 4)])
 def test_a_turn_is_worth_what_the_phase_ends_with(phase: int, seats: int) -> None:
     game = new_game("value", seats=seats)
@@ -168,7 +185,7 @@ def test_it_takes_points_that_end_the_game() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_larger_tables_have_the_weights_and_the_search_of_master(
+def test_only_with_two_seats_turns_are_played_on(
     monkeypatch: pytest.MonkeyPatch, seats: int
 ) -> None:
     monkeypatch.setattr(BOT, "WIDTH", 20)
@@ -185,19 +202,16 @@ def test_larger_tables_have_the_weights_and_the_search_of_master(
     planner.value_of = value_of
     moves = planner.plan(guesses(game), math.inf)
 
-    if seats == 2:
-        assert isinstance(planner.searches, LearnedSearches)
-        assert moves in valued
-    else:
-        assert isinstance(planner.searches, RoundSearches)
-        assert not valued
-        assert moves
+    assert moves
+    assert (moves in valued) == (seats == 2)
 
 
 def test_the_weights_are_those_of_features_for_each_phase() -> None:
-    learned: list[dict[str, Any]] = BOT.LEARNED
+    learned: dict[str, list[dict[str, Any]]] = BOT.LEARNED
 
-    assert len(learned) == 3
-    for weights in learned:
-        assert set(weights) < set(FEATURES)
-        assert all(len(pair) == 2 for pair in weights.values())
+    assert list(learned) == ["2", "3", "4"]
+    for phases in learned.values():
+        assert len(phases) == 3
+        for weights in phases:
+            assert set(weights) < set(FEATURES)
+            assert all(len(pair) == 2 for pair in weights.values())

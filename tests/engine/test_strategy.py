@@ -48,12 +48,16 @@ def test_a_rival_that_still_plays_in_the_round_has_a_turn_more(phase: int) -> No
 
 
 def test_at_large_tables_the_best_rival_counts() -> None:
-    """With one of two rivals still to play, a rival has half a turn more."""
+    """With one of two rivals still to play, a rival has half a turn more.
+
+    Points of a rival count half, because there are two.
+    """
     on = at(1, 4, 1)
     searches = LearnedSearches(resolve("yucata", 3), LEARNED, PROMISE)
 
     value = searches.of(on).evaluator.value(on, 0)
-    assert value == pytest.approx(worth(on, 0, 1, 0) - worth(on, 1, 1, 0.5))
+    rival = worth(on, 1, 1, 0.5)
+    assert value == pytest.approx(worth(on, 0, 1, 0) - 0.5 * rival)
 
 
 def test_the_king_is_put_for_the_next_phase() -> None:
@@ -61,8 +65,9 @@ def test_the_king_is_put_for_the_next_phase() -> None:
     on = at(1, 4, 1)
     on.decision = KING_DUE
 
-    assert searches.of(on) is searches.of(at(2, 1, 0))
-    assert searches.of(on) is not searches.of(at(1, 4, 1))
+    evaluator = searches.of(on).evaluator
+    assert evaluator is searches.of(at(2, 1, 0)).evaluator
+    assert evaluator is not searches.of(at(1, 4, 1)).evaluator
 
 
 def question(game: TorresGame) -> dict[str, Any]:

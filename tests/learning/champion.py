@@ -1,8 +1,9 @@
 """The training of the house bot `champion`: its weights, learned from self-play.
 
-`python -m tests.learning.champion weights.json` plays games of two seats, finds out
-what the features of a position are worth, plays games with these weights, and so on.
-The same seed gives the same weights. docs/training.md says how the bot was trained.
+`python -m tests.learning.champion weights.json` plays games, finds out what the
+features of a position are worth, plays games with these weights, and so on: first with
+two seats, then with three and four. The same seed gives the same weights.
+docs/training.md says how the bot was trained.
 
 A game is full of chance, so the result of a game says little about its first turns. The
 weights of the last phase are therefore learned from results, and those of the phases
@@ -22,7 +23,7 @@ from engine.evaluation import FEATURES, features
 from engine.game import TorresGame
 from engine.kernel import Position
 from engine.moves import BUY, END, KEEPING, KING_DUE, OVER, TURN
-from engine.rulesets import PHASES, Rules, resolve
+from engine.rulesets import MAX_SEATS, MIN_SEATS, PHASES, Rules, resolve
 from engine.search import determinize
 from engine.setup import derive
 from engine.strategy import Learned, LearnedSearches, RoundSearches, in_order
@@ -49,20 +50,23 @@ class Turns(NamedTuple):
     """The ends of all turns of some games, in the order of time."""
 
     inputs: Array
-    """(games, turns, inputs): own features minus those of the rival, as they are and
-    multiplied by the turns left; then two numbers for the seat that moved first."""
-    signs: Array
-    """(games, turns): 1 if seat 0 has moved, -1 if seat 1 has."""
+    """(games, turns, seats, inputs): for each seat, its features, the same multiplied
+    by the turns that it has left in the phase, these turns, and their square. From all
+    numbers the average of the other seats is taken away."""
+    movers: Array
+    """(games, turns): the seat whose turn ends."""
     leads: Array
-    """(games): the lead of seat 0 at the end of the game."""
+    """(games, seats): the lead of each seat at the end over the others' average."""
 
 
-def play_game(rules: Rules, seed: str, searches: Searches) -> tuple[Any, Any, int]:
-    """Play a game of two seats; return its inputs, its signs and the lead of seat 0."""
+def play_game(
+    rules: Rules, seed: str, searches: Searches
+) -> tuple[list[Array], list[int], list[int]]:
+    """Play a game; return its inputs, its movers, and the scores at its end."""
     rng = Random(seed)
     position = TorresGame(rules, derive(rules, seed)).position.copy()
     explore = rng.choice(EXPLORE)
-    inputs, signs = [], []
+    inputs, movers = [], []
     while position.decision != OVER:
         if position.decision not in (TURN, KEEPING):
             position.perform(_rare(position, searches, rng))
@@ -73,10 +77,11 @@ def play_game(rules: Rules, seed: str, searches: Searches) -> tuple[Any, Any, in
         while position.turn_id == turn:
             ends = [move for move in position.legal() if move >> 16 == END]
             if ends:
-                inputs.append(_inputs(rules, position))
-                signs.append(1 - 2 * position.seat)
+                movers.append(position.seat)
+                moved = movers[len(movers) - 1 - position.turn :]
+                inputs.append(_inputs(rules, position, moved))
             position.perform(ends[0] if ends else rng.choice(position.legal()))
-    return inputs, signs, position.track.scores[0] - position.track.scores[1]
+    return inputs, movers, list(position.track.scores)[: rules.seats]
 
 
 def _rare(position: Position, searches: Searches, rng: Random) -> int:
@@ -110,46 +115,51 @@ def _play_turn(
     return False
 
 
-def _inputs(rules: Rules, position: Position) -> Array:
-    """Return one row of `Turns.inputs`, for the seat whose turn ends."""
+def _inputs(rules: Rules, position: Position, moved: list[int]) -> Array:
+    """Return a row of `Turns.inputs`, before the average of the others is taken away.
+
+    `moved` are the seats that have had their turn in this round.
+    """
     use = [FEATURES.index(name) for name in USED]
-    own, rival = (
-        np.array(features([position], seat))
-        for seat in (position.seat, 1 - position.seat)
-    )
-    for row in (
-        own,
-        rival,
-    ):  # the master card scores as castles do: one weight for both
+    rows = []
+    for seat in range(rules.seats):
+        row = np.array(features([position], seat), np.float32).reshape(-1)
+        # The master card scores as castles do: one weight for both.
         row[FEATURES.index("castles")] += row[FEATURES.index("master")]
-    own, rival = own[use], rival[use]
-    left = len(rules.stacks[position.phase - 1]) - position.round
-    first = position.turn == 0
-    return np.concatenate(
-        [own - rival, left * own - (left + first) * rival, [first, first * left]]
-    )
+        left = len(rules.stacks[position.phase - 1]) - position.round
+        left += seat not in moved
+        rows.append(np.concatenate([row[use], left * row[use], [left, left * left]]))
+    return np.array(rows, np.float32)
+
+
+def _led(numbers: Array) -> Array:
+    """Return numbers of seats minus the average of the other seats, along axis -2."""
+    others = numbers.shape[-2] - 1
+    total = numbers.sum(axis=-2, keepdims=True)
+    return np.asarray(numbers - (total - numbers) / others)
 
 
 def play_games(rules: Rules, seed: str, games: int, searches: Searches) -> Turns:
     """Play games; the same seed gives the same ones."""
     played = [play_game(rules, f"{seed} {game}", searches) for game in range(games)]
-    return Turns(*(np.array(part, np.float64) for part in zip(*played, strict=True)))
+    inputs, movers, scores = (np.array(part) for part in zip(*played, strict=True))
+    return Turns(_led(inputs), movers, _led(scores[:, :, None])[:, :, 0])
 
 
-def fit(turns: Turns) -> list[dict[str, list[float]]]:
+def fit(rules: Rules, turns: Turns) -> list[dict[str, list[float]]]:
     """Return learned weights, as `LearnedSearches` takes them."""
-    length = turns.signs.shape[1] // PHASES
+    ends = np.cumsum([rules.seats * len(stacks) for stacks in rules.stacks])
     later = turns.leads
     learned = []
-    for phase in reversed(range(PHASES)):
-        part = slice(phase * length, (phase + 1) * length)
-        inputs, signs = turns.inputs[:, part], turns.signs[:, part]
-        values = np.zeros_like(signs)
+    for first, end in reversed([*zip([0, *ends], ends, strict=False)]):
+        inputs, movers = turns.inputs[:, first:end], turns.movers[:, first:end, None]
+        seen = np.take_along_axis(inputs, movers[..., None], axis=2)[:, :, 0]
+        values = np.zeros(inputs.shape[:3])
         weights = np.zeros(0)
         for share in (1.0, LATER, LATER):  # first without values of this phase
             targets, _ = _targets(values, later, share)
-            weights = _regress(inputs, signs * targets)
-            values = signs * (inputs @ weights)
+            weights = _regress(seen, np.take_along_axis(targets, movers, axis=2))
+            values = inputs @ weights
         _, later = _targets(values, later, LATER)
         count = len(USED)
         pairs = np.stack([weights[:count], weights[count : 2 * count]], axis=1)
@@ -163,7 +173,7 @@ def _targets(values: Array, later: Array, share: float) -> tuple[Array, Array]:
     """Return what the turns of a phase should be worth, and the phase's beginning.
 
     A target is the value after the next turn and, with `share`, what comes later.
-    `later` is the value at the end of the phase. All values are those of seat 0.
+    `values` are (games, turns, seats); `later` is (games, seats), at the phase's end.
     """
     targets = np.empty_like(values)
     for turn in reversed(range(values.shape[1])):
@@ -174,7 +184,7 @@ def _targets(values: Array, later: Array, share: float) -> tuple[Array, Array]:
 
 def _regress(inputs: Array, targets: Array) -> Array:
     """Return the weights that explain the targets best (ridge regression)."""
-    x = inputs.reshape(-1, inputs.shape[-1])
+    x = inputs.reshape(-1, inputs.shape[-1]).astype(np.float64)
     scale = x.std(axis=0)
     scale[scale == 0] = np.inf  # an input that is always the same has the weight 0
     x = x / scale
@@ -184,9 +194,9 @@ def _regress(inputs: Array, targets: Array) -> Array:
     return np.asarray(weights / scale)
 
 
-def train(seed: str, rounds: int, games: int) -> Learned:
+def train(seed: str, seats: int, rounds: int, games: int) -> Learned:
     """Return the weights after some rounds of self-play in the ruleset `yucata`."""
-    rules = resolve("yucata", 2)
+    rules = resolve("yucata", seats)
     searches: Searches = RoundSearches(rules, PROMISE)
     known: list[Turns] = []
     learned: Learned = []
@@ -194,9 +204,12 @@ def train(seed: str, rounds: int, games: int) -> Learned:
         known.append(play_games(rules, f"{seed} {number}", games, searches))
         # All games, also those of weaker rounds: weights from the latest games alone
         # suit positions as they reach them, and lose against other bots.
-        learned = fit(Turns(*map(np.concatenate, zip(*known, strict=True))))
+        learned = fit(rules, Turns(*map(np.concatenate, zip(*known, strict=True))))
         searches = LearnedSearches(rules, learned, PROMISE)
-        print(f"round {number} of {rounds}, {number * games} games", flush=True)
+        print(
+            f"{seats} seats, round {number} of {rounds}: {number * games} games",
+            flush=True,
+        )
     return learned
 
 
@@ -204,13 +217,17 @@ def main() -> None:
     """Train as the command line says, and write the weights."""
     parser = argparse.ArgumentParser(description="Train the house bot champion.")
     parser.add_argument("out", type=Path, help="the file of the weights")
-    parser.add_argument("--seed", default="champion")
+    parser.add_argument("--seed", default="", help="another one plays other games")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--games", type=int, default=1_500, help="in each round")
     options = parser.parse_args()
-    learned = train(options.seed, options.rounds, options.games)
-    lines = ",\n".join(json.dumps(weights) for weights in learned)
-    options.out.write_text(f"[{lines}]\n")
+    tables = []
+    for seats in range(MIN_SEATS, MAX_SEATS + 1):
+        seed = f"{options.seed}{seats}"
+        learned = train(seed, seats, options.rounds, options.games)
+        phases = ",\n".join(json.dumps(weights) for weights in learned)
+        tables.append(f'"{seats}": [{phases}]')
+    options.out.write_text("{" + ",\n".join(tables) + "}\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,37 +30,51 @@ def test_the_same_seed_gives_the_same_weights(
 
     assert contents[0] == contents[1] != contents[2]
     learned = json.loads(contents[0])
-    assert [set(weights) for weights in learned] == [{*USED, "master"}] * 3
-    assert all(weights["master"] == weights["castles"] for weights in learned)
+    assert list(learned) == ["2", "3", "4"]
+    for weights in chain(*learned.values()):
+        assert set(weights) == {*USED, "master"}
+        assert weights["master"] == weights["castles"]
 
 
-def test_all_turns_of_a_game_are_noted() -> None:
-    turns = play_games(RULES, "turns", 6, RoundSearches(RULES, champion.PROMISE))
-    scores = turns.inputs[:, :, USED.index("score")] * turns.signs
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_all_turns_of_a_game_are_noted(seats: int) -> None:
+    rules = resolve("yucata", seats)
+    turns = play_games(rules, "turns", 6, RoundSearches(rules, champion.PROMISE))
+    scores = turns.inputs[..., USED.index("score")]
+    rounds = [len(stacks) for stacks in rules.stacks]
+    seats_of_a_round = turns.movers.reshape(6, sum(rounds), seats)
 
-    assert turns.inputs.shape == (6, 24, 2 * len(USED) + 2)
-    assert (np.abs(turns.signs.sum(axis=1)) == 0).all()
-    # What a seat leads by on the track changes little before the last scoring.
+    assert turns.inputs.shape == (6, seats * sum(rounds), seats, 2 * len(USED) + 2)
+    assert (np.sort(seats_of_a_round) == np.arange(seats)).all()
+    # Each number is a lead, and all leads at a table are 0 together.
+    assert turns.leads.sum(axis=1) == pytest.approx(0.0)
+    assert scores.sum(axis=2) == pytest.approx(0.0, abs=1e-3)
+    # The leads on the track change little before the last scoring.
     assert np.abs(scores[:, -1] - turns.leads).max() < 150
-    last = turns.inputs[:, -1]
-    assert not last[:, len(USED) :].any()  # no turns are left, and the first has moved
+    left = turns.inputs[..., -2]
+    assert not left[:, -1].any()  # no seat has a turn left
+    first = np.take_along_axis(left[:, 0], turns.movers[:, :1], axis=1)
+    assert first == pytest.approx(-1.0)  # the others have one turn more
 
 
 def made_up(games: int) -> Turns:
     """Return games in which a point on the track is worth 1, and a castle point 2."""
     rng = np.random.default_rng(1)
     count = len(USED)
-    inputs = np.zeros((games, 6, 2 * count + 2))
-    inputs[:, :, :count] = rng.normal(size=(1, 1, count))
-    change = rng.normal(size=(games, 1, 2))
+    turns = 2 * sum(len(stacks) for stacks in RULES.stacks)
+    inputs = np.zeros((games, turns, 2, 2 * count + 2))
+    inputs[..., :count] = rng.normal(size=count)
+    leads = rng.normal(size=(games, 1, 2))
     at = [USED.index("score"), USED.index("castles")]
-    signs = np.tile([1.0, -1.0], (games, 3))
-    inputs[:, :, at] = change * signs[:, :, None]
-    return Turns(inputs, signs, change[:, 0] @ np.array([1.0, 2.0]))
+    inputs[:, :, 0, at] = leads
+    inputs[:, :, 1, at] = -leads
+    movers = np.tile(np.arange(turns) % 2, (games, 1))
+    worth = leads[:, 0] @ np.array([1.0, 2.0])
+    return Turns(inputs, movers, np.stack([worth, -worth], axis=1))
 
 
 def test_weights_are_found_again() -> None:
-    learned = fit(made_up(5_000))
+    learned = fit(RULES, made_up(3_000))
 
     for weights in learned:
         assert weights["score"][0] == pytest.approx(1.0, abs=0.1)

@@ -115,14 +115,14 @@ def _times_of_a_seat() -> dict[bool, timedelta]:
     """
     ended = Analysis.objects.filter(ended_at__isnull=False).order_by("-ended_at")
     columns = ("status", "ply", "started_at", "ended_at", "game__match__seats")
-    took, seats = defaultdict(timedelta), Counter[bool]()
-    for status, ply, started_at, ended_at, at_table in ended.values_list(*columns)[
-        :MEASURED
-    ]:
+    took: dict[bool, timedelta] = defaultdict(timedelta)
+    all_seats = Counter[bool]()
+    latest = ended.values_list(*columns)[:MEASURED]
+    for status, ply, started_at, ended_at, seats in latest:
         if status == AnalysisStatus.FINISHED and started_at is not None:
             took[ply is None] += ended_at - started_at
-            seats[ply is None] += at_table
-    return {whole: time / seats[whole] for whole, time in took.items()}
+            all_seats[ply is None] += seats
+    return {whole: time / all_seats[whole] for whole, time in took.items()}
 
 
 def left_today(person: Person) -> int:

@@ -1,15 +1,16 @@
 """House bot `champion`: whole turns, played on to the end of the phase.
 
 It imports the package `engine`; docs/search.md describes it. `weights.json` has what
-each feature of a position is worth with two seats, learned from self-play
-(docs/training.md). At larger tables it plays as `master` does, without step 3: neither
-these weights nor playing on made it win more there. A decision has four steps:
+each feature of a position is worth, by the number of seats, learned from self-play
+(docs/training.md). At larger tables step 3 is left out: there it takes more time, and
+did not make the bot win more. A decision has four steps:
 
 1. Guess the cards that the seat cannot see.
 2. Search whole turns with a beam. The best ones are the candidates.
 3. Play on from each candidate: every seat plays the best turn that a narrow beam finds,
    until the phase ends. What the last position is worth is a value of the candidate.
-   The better half of the candidates is played on in another guess, and so on.
+   The better half of the candidates is played on in another guess, and so on. Half of
+   the time is for the first guess: it says for how many candidates there is time.
 4. Answer the best candidate. Its purchases come last, because what a purchase draws is
    not known, and a card cannot be played in the turn in which it was bought.
 
@@ -20,14 +21,15 @@ import json
 import time
 from pathlib import Path
 
-from engine.moves import BUY, END, KING_DUE, OVER, TURN
+from engine.moves import BUY, END, OVER, TURN
 from engine.rulesets import MIN_SEATS
-from engine.strategy import LearnedSearches, RoundSearches, answer, in_order, speak
+from engine.strategy import LearnedSearches, answer, in_order, speak
 
 LEARNED = json.loads(Path(__file__).with_name("weights.json").read_text())
-MOVE_SHARE = 0.3  # of the time that is left for this turn
+READING_MS = 20  # of CPU time at most for reading a question
+MOVE_SHARE = 0.7  # of the time that is then left for this turn
 BANK_SHARE = 0.002  # of the bank, for ladders on which a turn has no time of its own
-MAX_S = 0.3  # of CPU time for one answer
+MAX_S = 0.7  # of CPU time for one answer
 BEAM_SHARE = 0.3  # of this time, for the candidates
 FIRST_WIDTH = 16  # of the beam that measures the speed
 WIDTH = 300
@@ -50,10 +52,8 @@ class Planner:
     def __init__(self, rules):
         self.rules = rules
         self.plays_on = rules.seats == MIN_SEATS
-        if self.plays_on:
-            self.searches = LearnedSearches(rules, LEARNED, PROMISE)
-        else:
-            self.searches = RoundSearches(rules, PROMISE)
+        learned = LEARNED[str(rules.seats)]
+        self.searches = LearnedSearches(rules, learned, PROMISE)
 
     def candidates(self, position, ends):
         """Return the best turns that a beam finds in the time, best first."""
@@ -77,34 +77,43 @@ class Planner:
         now = time.process_time()
         share = BEAM_SHARE if self.plays_on else 1.0
         turns = self.candidates(position, now + share * (ends - now))
-        if not turns or position.decision == KING_DUE:
-            return turns[0].moves[:1] if turns else []
         plans = []
         for turn in turns:
             moves = in_order(turn.moves)
             if moves not in plans:
                 plans.append(moves)
-        return (
-            self.best_of(plans[:CANDIDATES], guess, ends) if self.plays_on else plans[0]
-        )
+        if not self.plays_on or not plans:
+            return plans[0] if plans else []
+        return self.best_of(plans[:CANDIDATES], guess, ends)
 
     def best_of(self, plans, guess, ends):
-        """Return the best plan: in each guess, the worse half of them drops out."""
+        """Return the best plan: in each guess, the worse half of them drops out.
+
+        The first guess gets half of the time, and only the plans that it can value go
+        on. So there is time for the others, each of which values half as many plans.
+        """
         left = [(0.0, moves) for moves in plans]
-        complete = True
-        while len(left) > 1 and complete:
-            world = guess()
-            valued = []
-            for total, moves in left:
-                value = self.value_of(world, moves, ends)
-                if value is None:  # the time is over
-                    complete = False
-                    break
-                valued.append((total + value, moves))
-            if complete or len(left) == len(plans):
-                left = sorted(valued or left, key=lambda plan: -plan[0])
-                left = left[: (len(left) + 1) // 2]
+        now = time.process_time()
+        until = now + (ends - now) / 2
+        while len(left) > 1:
+            valued = self.valued(left, guess(), until)
+            is_first = len(left) == len(plans)
+            if not valued or (len(valued) < len(left) and not is_first):
+                break
+            valued.sort(key=lambda plan: -plan[0])
+            left = valued[: (len(valued) + 1) // 2]
+            until = ends
         return left[0][1]
+
+    def valued(self, plans, world, ends):
+        """Return plans with what they are worth in a guess added, until `ends`."""
+        valued = []
+        for total, moves in plans:
+            value = self.value_of(world, moves, ends)
+            if value is None:  # the time is over
+                break
+            valued.append((total + value, moves))
+        return valued
 
     def value_of(self, world, moves, ends):
         """Return what a plan is worth in a guess; None if the time is over.
@@ -138,7 +147,8 @@ class Planner:
 def choose(message, planner, rng):
     """Return the actions of this answer."""
     clock = message["clock"]
-    left_s = (MOVE_SHARE * clock["move_ms"] + BANK_SHARE * clock["bank_ms"]) / 1000
+    move_ms = max(clock["move_ms"] - READING_MS, 0)
+    left_s = (MOVE_SHARE * move_ms + BANK_SHARE * clock["bank_ms"]) / 1000
     seconds = (min(MAX_S, left_s), min(SETUP_S, left_s))
 
     def plan_turn(position, guess, ends):
