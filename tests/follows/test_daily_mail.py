@@ -133,7 +133,8 @@ def test_a_mail_tells_who_won_a_tournament(show: Show) -> None:
     (message,) = run()
 
     assert "- Cup is over." in message.body
-    assert re.search(r"- Won by [\w-]+\.", message.body)
+    # The games have random decks, so that two bots may share the first place.
+    assert re.search(r"- Won by [\w-]+( and [\w-]+)?\.", message.body)
 
 
 def test_a_mail_tells_no_winner_that_is_held_back(show: Show) -> None:
