@@ -26,7 +26,7 @@ from engine.turns import Turn, TurnSearch
 # phase, unless somebody spoils it. The first number is for the set-up.
 _FUTURE = (2.2, 2.2, 1.6, 1.0)
 _RIVALRY = {2: 0.8, 3: 0.5, 4: 0.4}  # the weight of the best rival's points, by seats
-# A learned evaluation with two seats is that of the lead, which has no other rivals.
+# With two seats, the learned evaluation is the lead over the only rival.
 _LEARNED_RIVALRY = _RIVALRY | {2: 1.0}
 _CARDS = dict.fromkeys(CARD_NAMES, 2.4) | {"ap7": 3.0, "jump": 1.8, "move_block": 1.4}
 _MAX_GAMES = 16  # random games from each position, in one call
@@ -120,7 +120,7 @@ To a seat that has `n` turns left in the phase, the feature is worth a + b * n p
 
 
 class LearnedSearches:
-    """The turn search of a game with learned weights: its evaluator is that of a turn.
+    """The turn search of a game with learned weights, with an evaluator for each turn.
 
     The value of a position is that at the end of the turn that is searched. `promise`
     are the weights of a `TurnSearch` for the middle of a turn. There is one search,

@@ -89,8 +89,8 @@ class Planner:
     def best_of(self, plans, guess, ends):
         """Return the best plan: in each guess, the worse half of them drops out.
 
-        The first guess gets half of the time, and only the plans that it can value go
-        on. So there is time for the others, each of which values half as many plans.
+        The first guess gets half of the time, and plans that it cannot value drop out.
+        The other half is enough for the later guesses: each has half as many plans.
         """
         left = [(0.0, moves) for moves in plans]
         now = time.process_time()
