@@ -25,6 +25,8 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 MOST_SHIFT = 0.02
+NARROW_RAIL = {"width": 1024, "height": 768}
+"""The texts beside the board wrap most often at this size."""
 
 
 def test_a_replay_is_stepped_through_with_buttons_and_keys(page: Page) -> None:
@@ -115,11 +117,12 @@ def test_a_running_game_is_followed_by_a_stream(served_page: Page) -> None:
 
 
 def test_nothing_moves_on_the_page_of_a_running_game(served_page: Page) -> None:
+    served_page.set_viewport_size(NARROW_RAIL)
     served_page.add_init_script(SHIFTS)
     show = factories.everything()
     game, claim = begin(show.waiting, moves=5)
     served_page.goto(f"/games/{game.pk}/")
-    for known in range(5, 60, 5):
+    for known in range(5, 145, 5):  # the game has 151 actions
         go_on(claim, show.waiting, known, known + 5)
         count = f"{known + 5} of {known + 5}"
         expect(served_page.locator("#count")).to_have_text(count)

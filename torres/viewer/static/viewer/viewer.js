@@ -47,6 +47,12 @@ const castles = new CastleBar(byId("castles"), byId("castle"), board);
 const rail = new Players(byId("players"), players);
 const curve = new ScoreCurve(byId("curve"), marks, read("chances", []));
 const turns = new TurnList(byId("turns"), marks, (ply) => { stop(); show(ply); });
+// A text that needed one line more keeps it, so that the page does not move with each turn.
+const heights = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) target.style.minHeight = `${contentRect.height}px`;
+});
+const texts = ["moment", "description", "so-far", "scored"].map(byId);
+texts.forEach((text) => heights.observe(text));
 const legalAddress = viewer.dataset.legal;  // only for a finished game of the server
 const legal = legalAddress ? new LegalActions(byId("board"), byId("legal-here"), byId("legal-all"), legalAddress) : null;
 
@@ -318,6 +324,7 @@ byId("speed").addEventListener("change", (event) => {
   if (timer) { stop(); play(); }
 });
 slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+addEventListener("resize", () => texts.forEach((text) => { text.style.minHeight = ""; }));
 function linkedPly(address) {
   const found = /#ply=(\d{1,6})$/.exec(address);
   return found ? Number(found[1]) : null;
