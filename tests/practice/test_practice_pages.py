@@ -128,7 +128,7 @@ def test_nothing_that_the_seat_may_not_see_leaves_the_server(visit: Visit) -> No
         text = ana.get(f"{address}state.json").content.decode()
         state = json.loads(text)
         row = factories.fresh(game)
-        everything = position.played(row, selectors.moves(row)).state()
+        everything = position.played(row, selectors.moves(row.pk)).state()
         page = ana.get(address).content.decode()
         picture = ana.get(f"{address}board.svg")
         early = [ana.get(f"{address}{name}") for name in ("frames.json", "replay.json")]
@@ -271,12 +271,37 @@ def test_the_frames_of_a_seat_are_those_of_the_engine() -> None:
     game = factories.own_game()
     with factories.hosting():
         row = factories.answer(game, answers=5)
-        document = practice_pages.state_document(row, 0)
+        document = practice_pages.state_document(row, selectors.moves(row.pk), 0)
 
     torres: TorresGame = selectors.question(row)
     assert document["question"]["legal"] == torres.legal()
     assert len(document["frames"]) == torres.ply + 1
     assert document["frames"][-1]["scores"] == torres.state(0)["scores"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_game_that_ends_while_its_state_is_read_is_over(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """The page got a running game without its moves, and its script failed."""
+    ana = visit("ana")
+    address = begin(ana, factories.make_house())
+    game = PracticeGame.objects.get()
+    with factories.hosting():
+        factories.answer(game, answers=2)
+    read = selectors.moves
+
+    def read_while_it_ends(pk: int) -> list[PracticeMove]:
+        if moment == "before":
+            services.give_up(game)
+        found = read(pk)
+        services.give_up(game)
+        return found
+
+    monkeypatch.setattr(selectors, "moves", read_while_it_ends)
+    state = ana.get(f"{address}state.json?since=2").json()
+
+    assert state["status"] == PracticeStatus.ABANDONED
 
 
 def test_the_board_and_the_result_are_accessible_and_escape_names(

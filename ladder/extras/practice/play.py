@@ -77,7 +77,7 @@ class PracticeRun:
         self._claim = claim
         self._keeper = keeper
         self.game = PracticeGame.objects.defer("replay").get(pk=claim.pk)
-        self._moves = selectors.moves(self.game)
+        self._moves = selectors.moves(self.game.pk)
         self._sitting: dict[int, PracticeOpponent] = {
             opponent.number: opponent for opponent in selectors.sitting(self.game)
         }

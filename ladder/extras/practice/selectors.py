@@ -107,8 +107,9 @@ def progress(player: Player, pk: int) -> PracticeProgress | None:
     return PracticeProgress(pk, status, fence, ply, answer_ply, moves, len(forfeits))
 
 
-def moves(game: PracticeGame) -> list[PracticeMove]:
-    return list(game.moves.order_by("index"))
+def moves(pk: int) -> list[PracticeMove]:
+    """Return the moves of an open game. Its end deletes them: read the game later."""
+    return list(PracticeMove.objects.filter(game=pk).order_by("index"))
 
 
 def sitting(game: PracticeGame) -> QuerySet[PracticeOpponent]:
@@ -202,7 +203,7 @@ def question(game: PracticeGame) -> TorresGame | None:
     The row is read before the moves. If the host has continued meanwhile, the numbers
     differ. Then the answer is None, and the next request finds them equal.
     """
-    return asked(game, played(game, moves(game))) if _waits(game) else None
+    return asked(game, played(game, moves(game.pk))) if _waits(game) else None
 
 
 def asked(game: PracticeGame, torres: TorresGame) -> TorresGame | None:

@@ -179,12 +179,13 @@ def state_tag(game: PracticeProgress) -> str:
     return f'"practice-{"-".join(map(str, parts))}"'
 
 
-def state_document(game: PracticeGame, since: int) -> dict[str, Any]:
+def state_document(
+    game: PracticeGame, moves: list[PracticeMove], since: int
+) -> dict[str, Any]:
     """Return what the page needs from frame `since` on. `frames[0]` is that frame.
 
     `question` is null unless the person is asked.
     """
-    moves = selectors.moves(game)
     torres = position.start(game)
     positions = frames.frames(
         torres,
@@ -258,7 +259,7 @@ def hints(tried: Tentative) -> list[dict[str, object]]:
 
 def board_picture(game: PracticeGame) -> str:
     """Return the present board as SVG, for visitors without scripts."""
-    torres = position.played(game, selectors.moves(game))
+    torres = position.played(game, selectors.moves(game.pk))
     return board_svg(frames.frame_of(torres, game.person_seat), names(game))
 
 

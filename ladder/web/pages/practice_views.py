@@ -136,7 +136,8 @@ class PracticeState(OwnPracticeView):
         tag = practice_pages.state_tag(progress)
         if request.headers.get("If-None-Match") == tag:
             return conditional(request, tag, b"")
-        document = practice_pages.state_document(self.game(pk), since)
+        moves = selectors.moves(pk)
+        document = practice_pages.state_document(self.game(pk), moves, since)
         return conditional(request, tag, json.dumps(document).encode())
 
 
