@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from ladder.accounts import tokens
 from ladder.extras.practice.models import PracticeGame, PracticeStatus
@@ -146,6 +146,27 @@ def test_the_keyboard_is_enough(page: Page) -> None:
         page.locator("#main").focus()
         page.keyboard.press("u")
         expect(page.locator("#steps li")).to_have_count(0)
+
+
+def test_the_focus_stays_while_nothing_changes(page: Page) -> None:
+    """A request without a tag gets the same state again."""
+
+    def ask_without_tag(route: Route) -> None:
+        headers = {**route.request.headers}
+        headers.pop("if-none-match", None)
+        route.continue_(headers=headers)
+
+    page.route("**/state.json*", ask_without_tag)
+    begin(page)
+    with factories.hosting():
+        reach_turn(page)
+        target = page.locator("#board .target").first
+        target.focus()
+        for _ in range(2):  # the page has taken the first before it asks for the second
+            with page.expect_response("**/state.json*") as answer:
+                pass
+            assert answer.value.status == 200
+        expect(target).to_be_focused()
 
 
 def test_a_knight_is_moved_with_two_clicks(page: Page) -> None:

@@ -353,6 +353,7 @@ function take(state) {
   own = state.seat;
   rail ??= new Players(byId("players"), players, own);
   const known = frames.length;
+  const last = JSON.stringify(present());
   frames = [...frames.slice(0, state.first), ...state.frames];
   if (sent && frames.length === known && !state.question) return;  // keep the turn that was sent on the board
   sent = false;
@@ -360,7 +361,10 @@ function take(state) {
   drawNotes(notes, players);
   const hosted = state.hosted ? "" : ` ${_("No host of games by hand has reported lately, so this may take long.")}`;
   if (!judge) byId("queue").textContent = state.place ? _("You are number %(place)s in the queue. The game begins when a slot is free.", state) + hosted : "";
-  if (state.question?.ply !== question?.ply || !state.question) {
+  const asksAgain = state.question?.ply === question?.ply;
+  // Drawing anew would take the focus away.
+  if (asksAgain && frames.length === known && last === JSON.stringify(present())) return;
+  if (!asksAgain || !state.question) {
     steps = [];
     hints = null;
     kind = "all";
