@@ -22,6 +22,7 @@ from tests.games import factories as games
 from tests.public_log.audited import AuditedLadder, audit_at_once
 from torres.auditing import ratings
 from torres.auditing.findings import Check
+from torres.auditing.strengths import RANK_TOLERANCE
 from torres.rating import season_fit
 
 pytestmark = [
@@ -98,7 +99,8 @@ def narrow_an_interval(_: AuditedLadder) -> None:
 
 
 def change_the_possible_ranks(_: AuditedLadder) -> None:
-    SecondOpinionRow.objects.filter(rank=5).update(best=5, worst=5)
+    rows = SecondOpinionRow.objects.filter(rank=5)
+    rows.update(worst=F("worst") + RANK_TOLERANCE + 1)
 
 
 def hide_a_strength(_: AuditedLadder) -> None:
