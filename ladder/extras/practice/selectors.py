@@ -108,7 +108,7 @@ def progress(player: Player, pk: int) -> PracticeProgress | None:
 
 
 def moves(pk: int) -> list[PracticeMove]:
-    """Return the moves of an open game. Its end deletes them: read the game later."""
+    """Return the moves of an open game, in order. Its end deletes them."""
     return list(PracticeMove.objects.filter(game=pk).order_by("index"))
 
 

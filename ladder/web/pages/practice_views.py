@@ -136,6 +136,7 @@ class PracticeState(OwnPracticeView):
         tag = practice_pages.state_tag(progress)
         if request.headers.get("If-None-Match") == tag:
             return conditional(request, tag, b"")
+        # Read before the game, too, because the end of a game deletes its moves.
         moves = selectors.moves(pk)
         document = practice_pages.state_document(self.game(pk), moves, since)
         return conditional(request, tag, json.dumps(document).encode())
